@@ -141,6 +141,12 @@ const PARTS: readonly string[] = !import.meta.env.DEV
       'ClientSnippet',
       'SnippetFile',
       'NotificationPreferences',
+      'PaymentOptions',
+      'CardTopUpTerms',
+      'DepositOption',
+      'CryptoDeposit',
+      'SavedCard',
+      'AutoTopUp',
     ];
 // A new key or pool belongs to lists that are already cached: they are invalidated and loaded again.
 const UPDATES: CacheExchangeOpts['updates'] = {

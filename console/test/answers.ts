@@ -5,13 +5,14 @@ import { connection } from './connection.ts';
 import { policy, policyVersions, sessions } from './account.ts';
 import { poolMutations, poolQueries, poolsOf, type PoolState } from './pool-answers.ts';
 import { keyMutations } from './key-answers.ts';
+import { paymentMutations, paymentQueries, type PaymentState, walletPayments } from './payment-answers.ts';
 import { receiptOf } from './receipt-answers.ts';
 import { chatOf, playground } from './playground-answers.ts';
 import { entries } from './sample-entries.ts';
 import { groupRatios, makeRow, models } from './sample.ts';
 
 /** What the fake service knows; tests change it between pages. */
-export interface State extends AccountState, PoolState {
+export interface State extends AccountState, PoolState, PaymentState {
   broken: boolean;
   /** What of the wallet is other than usual. */
   money: object;
@@ -69,7 +70,7 @@ function viewerOf(state: State) {
     state: 'ACTIVE',
     allowedGroups: ['DEFAULT', 'VIP'],
     mustAcceptPolicy: () => (state.mustAccept ? policy : null),
-    wallet: () => ({ ...wallet, ...state.money }),
+    wallet: () => ({ ...wallet, ...walletPayments(state), ...state.money }),
     ...playground,
     policyAcceptances: [{ acceptedAt: new Date(), version: policy }],
     sessions: ({ first, after }: Page) =>
@@ -158,6 +159,7 @@ export function queries(state: State) {
     viewer: () => (state.signedIn ? viewer : null),
     admin: () => (state.admin ? { ...admin, pools: poolsOf(state) } : null),
     ...poolQueries(state),
+    ...paymentQueries(state),
     usageExport: ({ format }: { format: string }) => fileOf('usage', format),
     ledgerExport: ({ format }: { format: string }) => fileOf('ledger', format),
     requestReceipt: ({ requestId }: { requestId: string }) => receiptOf(requestId, state.admin),
@@ -192,6 +194,7 @@ export function mutations(state: State) {
     ...accountChanges(state),
     ...keyMutations(state),
     ...poolMutations(state),
+    ...paymentMutations(state),
     ...adminMutations(state),
   };
 }

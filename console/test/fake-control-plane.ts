@@ -13,6 +13,7 @@ import { WebSocketServer } from 'ws';
 import { makeAccount } from './account-answers.ts';
 import { mutations, queries, type State } from './answers.ts';
 import { makePools, poolAdministration } from './pool-answers.ts';
+import { makePayments } from './payment-answers.ts';
 import { makeKeys, makeRow } from './sample.ts';
 
 export interface Fake {
@@ -20,6 +21,10 @@ export interface Fake {
   state: State;
   /** How often somebody has begun to listen to new lines of usage. */
   usageListeners(): number;
+  /** How often somebody has begun to listen to a top-up. */
+  topUpListeners(): number;
+  /** Changes the newest top-up, and sends it to whoever listens. */
+  changeTopUp(values: object): void;
   /** Sends one new line of usage to whoever listens. */
   addUsage(): void;
   /** Opens or closes the storefront, and tells whoever listens. */
@@ -38,7 +43,7 @@ const CONTENT_TYPES: Record<string, string> = {
 };
 
 function makeState(): State {
-  const account = { ...makeAccount(), ...makePools() };
+  const account = { ...makeAccount(), ...makePools(), ...makePayments() };
   return { signedIn: true, keys: makeKeys(), broken: false, admin: false, money: {}, ...account };
 }
 
@@ -48,6 +53,7 @@ export async function startFake(folder: string, schemaText: string): Promise<Fak
   const state = makeState();
   const rows = makeTopic<Row>();
   const shop = makeTopic<State['storefront']>();
+  const payments = makeTopic<TopUp>();
   const tell = () => shop.send({ ...state.storefront });
   const root = { ...queries(state), ...mutations(state), ...poolAdministration(state, tell) };
   let added = 1_000;
@@ -67,7 +73,10 @@ export async function startFake(folder: string, schemaText: string): Promise<Fak
     );
   }
   const sockets = new WebSocketServer({ server, path: '/graphql' });
-  const live = useServer({ schema, roots: { subscription: subscriptions(rows, shop) } }, sockets);
+  const live = useServer(
+    { schema, roots: { subscription: subscriptions({ rows, shop, payments }) } },
+    sockets,
+  );
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
@@ -79,6 +88,11 @@ export async function startFake(folder: string, schemaText: string): Promise<Fak
     usageListeners: () => rows.begun(),
     addUsage: () => {
       rows.send({ ...makeRow(added++), createdAt: new Date().toISOString() });
+    },
+    topUpListeners: () => payments.begun(),
+    changeTopUp: (values) => {
+      const [newest] = state.topUps;
+      if (newest) payments.send(Object.assign(newest, values));
     },
     turnStorefront: (to) => {
       state.storefront = { ...state.storefront, state: to };
@@ -100,6 +114,7 @@ const BROKEN = {
 };
 
 type Row = ReturnType<typeof makeRow>;
+type TopUp = State['topUps'][number];
 
 interface Topic<Value> {
   send(value: Value): void;
@@ -143,7 +158,13 @@ function makeTopic<Value>(): Topic<Value> {
   };
 }
 
-function subscriptions(rows: Topic<Row>, shop: Topic<State['storefront']>) {
+interface Topics {
+  rows: Topic<Row>;
+  shop: Topic<State['storefront']>;
+  payments: Topic<TopUp>;
+}
+
+function subscriptions({ rows, shop, payments }: Topics) {
   // eslint-disable-next-line require-yield -- a stream of nothing, open until its reader leaves
   async function* silence(): AsyncGenerator<never> {
     await new Promise(() => undefined);
@@ -154,8 +175,12 @@ function subscriptions(rows: Topic<Row>, shop: Topic<State['storefront']>) {
   async function* storefrontUpdated(): AsyncGenerator<{ storefrontUpdated: State['storefront'] }> {
     for await (const storefront of shop.listen()) yield { storefrontUpdated: storefront };
   }
+  async function* topUpUpdated({ id }: { id: string }): AsyncGenerator<{ topUpUpdated: TopUp }> {
+    for await (const topUp of payments.listen()) if (topUp.id === id) yield { topUpUpdated: topUp };
+  }
   return {
     usageAdded,
+    topUpUpdated,
     storefrontUpdated,
     poolUpdated: silence,
     walletUpdated: silence,

@@ -13,6 +13,7 @@ import {
   type View,
 } from './browser.ts';
 import { sharedChromium } from './chromium.ts';
+import { makePayments } from './payment-answers.ts';
 import { makePools } from './pool-answers.ts';
 import { makeKeys, resetModels } from './sample.ts';
 
@@ -98,6 +99,7 @@ function reset({ fake }: Stage): void {
     money: {},
     ...makeAccount(),
     ...makePools(),
+    ...makePayments(),
   });
 }
 

@@ -1,5 +1,5 @@
 /** Shown if the wallet's cash is less than the total. */
-import { Link } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
 import { Wallet } from 'lucide-react';
 import { moneyText } from '../../components/money.tsx';
 import { Banner } from '../../components/notice.tsx';
@@ -9,8 +9,9 @@ import type { Quote } from './documents.ts';
 /** The missing amount, and a link to the wallet. */
 export function Shortfall({ quote }: { quote: Quote }) {
   const { t } = useTranslation();
+  const { pathname } = useLocation();
   const link = (
-    <Link to="/wallet" className="font-[550] text-accent underline">
+    <Link to="/wallet" search={{ back: pathname }} className="font-[550] text-accent underline">
       {t('purchase.toWallet')}
     </Link>
   );

@@ -12,7 +12,7 @@ import { useFailureWords } from '../failure-words.ts';
 import { textIn } from '../form-values.ts';
 import { ProofFields, proofIn } from '../proof/proof-fields.tsx';
 import { FailureBanner, TaskDialog } from '../task-dialog.tsx';
-import { QrPicture } from './qr-picture.tsx';
+import { QrPicture } from '../../components/qr-picture.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
 
 const EnrolTotp = graphql(

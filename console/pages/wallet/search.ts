@@ -20,9 +20,21 @@ export const LEDGER_KINDS = [
 export interface WalletSearch {
   kind?: (typeof LEDGER_KINDS)[number] | undefined;
   after?: string | undefined;
+  /** The top-up from whose payment page the browser returns. */
+  topup?: string | undefined;
+  /** Whether the user left the payment page without paying. */
+  cancelled?: boolean | undefined;
+  /** Path of the console to which the payment page leads back. */
+  back?: string | undefined;
 }
 
 /** Parses the search parameters of the wallet page. */
 export function validWalletSearch(search: Record<string, unknown>): WalletSearch {
-  return { kind: wordOf(search['kind'], LEDGER_KINDS), after: textOf(search['after']) };
+  return {
+    kind: wordOf(search['kind'], LEDGER_KINDS),
+    after: textOf(search['after']),
+    topup: textOf(search['topup']),
+    cancelled: search['cancelled'] === undefined ? undefined : true,
+    back: textOf(search['back']),
+  };
 }

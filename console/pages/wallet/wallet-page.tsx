@@ -1,4 +1,4 @@
-/** The wallet: balance, its parts, and ledger entries. */
+/** The wallet: balance, its parts, how to add cash, top-ups, and ledger entries. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useClient, useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
@@ -7,11 +7,16 @@ import { Filter } from '../../components/menu.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
 import { useTranslation } from '../../translation.ts';
+import { AddFunds } from './add-funds.tsx';
+import { AutoTopUp } from './auto-top-up.tsx';
 import { Balance } from './balance.tsx';
 import { type ExportFormat, ExportMenu, FRESH } from '../export-menu.tsx';
 import { LedgerExport, type Wallet, WalletQuery } from './documents.ts';
 import { EntryTable } from './entry-table.tsx';
+import { PaymentsQuery } from './payment-documents.ts';
 import { LEDGER_KINDS, type WalletSearch } from './search.ts';
+import { LiveTopUp } from './top-up-state.tsx';
+import { TopUpTable } from './top-up-table.tsx';
 
 const ENTRIES_PER_PAGE = 50;
 
@@ -29,12 +34,14 @@ export function WalletPage() {
   return (
     <>
       <PageHead title={t('wallet.title')} sentence={t('wallet.sentence')} />
+      {search.topup !== undefined && <LiveTopUp id={search.topup} cancelled={search.cancelled ?? false} />}
       {wallet && (
         <div className={HEAD}>
           <Balance wallet={wallet} />
-          <TopUp />
+          <Payments search={search} />
         </div>
       )}
+      <TopUps />
       {wallet && <Entries wallet={wallet} search={search} />}
       {!wallet && fetching && <SkeletonRows rows={8} />}
       {!wallet && error && (
@@ -51,15 +58,22 @@ export function WalletPage() {
 
 const HEAD = 'grid grid-cols-[minmax(0,1fr)_340px] items-start gap-10 max-xl:grid-cols-1 max-xl:gap-6';
 
-/** How to add cash: by an administrator, because there is no payment provider. */
-function TopUp() {
-  const { t } = useTranslation();
+/** How to add cash, and automatic top-ups if cards are accepted. */
+function Payments({ search }: { search: WalletSearch }) {
+  const [{ data }] = useQuery({ query: PaymentsQuery });
+  if (!data?.viewer) return <SkeletonRows rows={3} />;
+  const { paymentOptions: options, viewer } = data;
   return (
-    <section className="rounded-card border border-line bg-raise p-5">
-      <h2 className="text-section">{t('wallet.topUpTitle')}</h2>
-      <p className="mt-1 text-ink-2">{t('wallet.topUp')}</p>
-    </section>
+    <div>
+      <AddFunds options={options} back={search.back} />
+      {options.card && <AutoTopUp wallet={viewer.wallet} />}
+    </div>
   );
+}
+
+function TopUps() {
+  const [{ data }] = useQuery({ query: PaymentsQuery });
+  return <TopUpTable topUps={data?.viewer?.wallet.topUps.nodes ?? []} />;
 }
 
 function Entries({ wallet, search }: { wallet: Wallet; search: WalletSearch }) {

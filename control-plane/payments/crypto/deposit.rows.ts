@@ -52,11 +52,6 @@ export function depositsIn(em: EntityManager, chainId: number, range: BlockRange
   );
 }
 
-/** The deposits with these references. */
-export function depositsByReference(em: EntityManager, references: readonly string[]): Promise<DepositRow[]> {
-  return em.find(DepositSchema, { reference: { $in: [...references] } }, { refresh: true });
-}
-
 /** Stores that the chain holds this transfer; inserts the deposit if it is new. Call it in a transaction. */
 export async function sight(em: EntityManager, chainId: number, transfer: Transfer): Promise<void> {
   const { reference, block } = transfer;

@@ -43,7 +43,11 @@ export async function watchChains(parts: WatcherParts): Promise<void> {
   for (;;) {
     const claimed = await claimChain(parts.em());
     if (!claimed) return;
-    await watch(parts, claimed).finally(() => releaseChain(parts.em(), claimed));
+    try {
+      await watch(parts, claimed);
+    } finally {
+      await releaseChain(parts.em(), claimed);
+    }
   }
 }
 

@@ -1,0 +1,39 @@
+/** How to add cash: in a dialog, or by an administrator if no method of payment is offered. */
+import { lazy, Suspense, useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { useTranslation } from '../../translation.ts';
+import type { PaymentOptions } from './payment-documents.ts';
+
+const loadDialog = () => import('./add-funds-dialog.tsx');
+const AddFundsDialog = lazy(async () => ({ default: (await loadDialog()).AddFundsDialog }));
+
+interface AddFundsProps {
+  options: PaymentOptions;
+  /** Path of the console to return to after the payment. With it, the dialog is open from the start. */
+  back: string | undefined;
+}
+
+/** The card of the wallet page. */
+export function AddFunds({ options, back }: AddFundsProps) {
+  const { t } = useTranslation();
+  const isOffered = options.card !== null || options.crypto.length > 0;
+  const [open, setOpen] = useState(isOffered && back !== undefined);
+  return (
+    <section className="rounded-card border border-line bg-raise p-5">
+      <h2 className="text-section">{t('wallet.topUpTitle')}</h2>
+      <p className="mt-1 text-ink-2">{t(isOffered ? 'wallet.pay.sentence' : 'wallet.topUp')}</p>
+      {isOffered && (
+        <div className="mt-3">
+          <Button variant="primary" onMouseEnter={() => void loadDialog()} onClick={() => setOpen(true)}>
+            {t('wallet.pay.open')}
+          </Button>
+        </div>
+      )}
+      {open && (
+        <Suspense>
+          <AddFundsDialog options={options} back={back} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,79 @@
+/** The newest top-ups, as a table or as cards. */
+import type { TFunction } from 'i18next';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { decimalsOf, Money } from '../../components/money.tsx';
+import { Stamp } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
+import type { TopUp } from './payment-documents.ts';
+import { TopUpState } from './top-up-state.tsx';
+
+/** The table; nothing without top-ups. */
+export function TopUpTable({ topUps }: { topUps: readonly TopUp[] }) {
+  const { t } = useTranslation();
+  if (topUps.length === 0) return null;
+  return (
+    <section className="mt-10">
+      <h2 className="mb-2 text-section">{t('wallet.pay.history')}</h2>
+      <DataTable
+        label={t('wallet.pay.history')}
+        rows={topUps}
+        idOf={({ id }) => id}
+        columns={columnsOf(t, topUps)}
+        dense
+        card={(topUp) => <TopUpCard topUp={topUp} />}
+      />
+    </section>
+  );
+}
+
+function columnsOf(t: TFunction, topUps: readonly TopUp[]): Column<TopUp>[] {
+  const align = decimalsOf(topUps.map(({ amount }) => amount));
+  return [
+    { id: 'time', header: t('wallet.time'), cell: ({ row }) => <Stamp at={row.original.createdAt} /> },
+    { id: 'how', header: t('wallet.pay.how'), cell: ({ row }) => <How topUp={row.original} /> },
+    { id: 'state', header: t('wallet.pay.state'), cell: ({ row }) => <TopUpState topUp={row.original} /> },
+    {
+      id: 'amount',
+      header: t('wallet.amount'),
+      meta: { right: true },
+      cell: ({ row }) => <Money amount={row.original.amount} align={align} />,
+    },
+    { id: 'receipt', header: t('wallet.pay.receipt'), cell: ({ row }) => <Receipt topUp={row.original} /> },
+  ];
+}
+
+function How({ topUp }: { topUp: TopUp }) {
+  const { t } = useTranslation();
+  const { method, automatic, deposit } = topUp;
+  if (method === 'CRYPTO' && deposit)
+    return <>{t('wallet.pay.tokenOn', { asset: deposit.asset, chain: deposit.chainName })}</>;
+  return <>{t(automatic ? 'wallet.pay.automatic' : 'wallet.pay.card')}</>;
+}
+
+/** A link to the processor's receipt, or to the transaction in an explorer. */
+function Receipt({ topUp }: { topUp: TopUp }) {
+  const { t } = useTranslation();
+  const href = topUp.receiptUrl ?? topUp.deposit?.explorerUrl;
+  if (!href) return <span className="text-ink-3">–</span>;
+  return (
+    <a href={href} target="_blank" rel="noreferrer" className="text-accent underline">
+      {t(topUp.receiptUrl ? 'wallet.pay.receipt' : 'wallet.pay.transaction')}
+    </a>
+  );
+}
+
+function TopUpCard({ topUp }: { topUp: TopUp }) {
+  return (
+    <div className="flex flex-col gap-1">
+      <span className="flex justify-between gap-3">
+        <How topUp={topUp} />
+        <Money amount={topUp.amount} />
+      </span>
+      <span className="flex justify-between gap-3">
+        <TopUpState topUp={topUp} />
+        <Receipt topUp={topUp} />
+      </span>
+      <Stamp at={topUp.createdAt} />
+    </div>
+  );
+}
