@@ -72,23 +72,16 @@ export async function startFake(folder: string, schemaText: string): Promise<Fak
       JSON.stringify(await graphql({ schema, source: query, variableValues: variables, rootValue: root })),
     );
   }
-  const sockets = new WebSocketServer({ server, path: '/graphql' });
-  const live = useServer(
-    { schema, roots: { subscription: subscriptions({ rows, shop, payments }) } },
-    sockets,
-  );
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  const roots = { subscription: subscriptions({ rows, shop, payments }) };
+  const live = useServer({ schema, roots }, new WebSocketServer({ server, path: '/graphql' }));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     // A name, because no passkey is bound to an address.
     url: `http://localhost:${port}`,
     state,
     usageListeners: () => rows.begun(),
-    addUsage: () => {
-      rows.send({ ...makeRow(added++), createdAt: new Date().toISOString() });
-    },
+    addUsage: () => rows.send({ ...makeRow(added++), createdAt: new Date().toISOString() }),
     topUpListeners: () => payments.begun(),
     changeTopUp: (values) => {
       const [newest] = state.topUps;
@@ -101,9 +94,7 @@ export async function startFake(folder: string, schemaText: string): Promise<Fak
     close: async () => {
       await live.dispose();
       server.closeAllConnections();
-      await new Promise((resolve) => {
-        server.close(resolve);
-      });
+      await new Promise((resolve) => server.close(resolve));
     },
   };
 }

@@ -97,7 +97,7 @@ export class Side {
   close(code: number): void {
     this.#pauses.clear();
     this.#socket.resume();
-    this.#socket.close(code);
+    this.#socket.close(code, '');
     setTimeout(() => this.#socket.terminate(), CLOSING_MS).unref();
   }
 

@@ -17,11 +17,14 @@ const REFUSALS = new Map([
   [1009, `A frame is larger than ${FRAME_MIB} MiB. Send audio in smaller pieces.`],
 ]);
 
-/** Sends an error event in the session's format before it closes with a code of REFUSALS. */
+/**
+ * Sends an error event in the session's format before the library closes with a code of REFUSALS. The library
+ * gives no reason. The session has sent its own event, and gives an empty reason.
+ */
 export class ClientSocket extends WebSocket {
   override close(code?: number, reason?: string | Buffer): void {
     const message = REFUSALS.get(code ?? 0);
-    if (message !== undefined && this.readyState === WebSocket.OPEN)
+    if (message !== undefined && reason === undefined && this.readyState === WebSocket.OPEN)
       this.send(refusalEvent({ message, parameter: null }));
     super.close(code, reason);
   }

@@ -15,8 +15,6 @@ const FIRST = { threshold: '10', amount: '25', monthlyCap: '200' };
 export function AutoTopUpDialog({ wallet, onClose }: { wallet: PaymentWallet; onClose: () => void }) {
   const { t } = useTranslation();
   const [, set] = useMutation(SetAutoTopUp);
-  const [{ fetching }, remove] = useMutation(RemoveCard);
-  const toast = useToast();
   const { savedCard: card, autoTopUp: auto } = wallet;
   const values = auto ?? FIRST;
   const send = async (form: FormData) => {
@@ -28,13 +26,6 @@ export function AutoTopUpDialog({ wallet, onClose }: { wallet: PaymentWallet; on
     };
     const { data, error } = await set({ input });
     return { error, userErrors: data?.autoTopUpSet.userErrors };
-  };
-  const forget = async () => {
-    const { error } = await remove({});
-    if (!error) {
-      toast({ text: t('wallet.auto.removed') });
-      onClose();
-    }
   };
   const amountField = (name: 'threshold' | 'amount' | 'monthlyCap') => (
     <Field
@@ -59,14 +50,32 @@ export function AutoTopUpDialog({ wallet, onClose }: { wallet: PaymentWallet; on
       {amountField('threshold')}
       {amountField('amount')}
       {amountField('monthlyCap')}
-      {card && (
-        <p className="flex flex-wrap items-center gap-3 border-t border-line pt-4 text-ink-2">
-          {t('wallet.auto.card', { brand: card.brand, last4: card.last4 })}
-          <Button variant="destructive" size="small" busy={fetching} onClick={() => void forget()}>
-            {t('wallet.auto.remove')}
-          </Button>
-        </p>
-      )}
+      {card && <CardRow card={card} onRemoved={onClose} />}
     </TaskDialog>
+  );
+}
+
+interface CardRowProps {
+  card: NonNullable<PaymentWallet['savedCard']>;
+  onRemoved: () => void;
+}
+
+function CardRow({ card, onRemoved }: CardRowProps) {
+  const { t } = useTranslation();
+  const [{ fetching }, remove] = useMutation(RemoveCard);
+  const toast = useToast();
+  const forget = async () => {
+    const { error } = await remove({});
+    if (error) return;
+    toast({ text: t('wallet.auto.removed') });
+    onRemoved();
+  };
+  return (
+    <p className="flex flex-wrap items-center gap-3 border-t border-line pt-4 text-ink-2">
+      {t('wallet.auto.card', { brand: card.brand, last4: card.last4 })}
+      <Button variant="destructive" size="small" busy={fetching} onClick={() => void forget()}>
+        {t('wallet.auto.remove')}
+      </Button>
+    </p>
   );
 }
