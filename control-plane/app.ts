@@ -27,6 +27,7 @@ import { callerRates } from './request/rates.ts';
 import type { CallerRateLimits, Rates } from './request/rates.ts';
 import { announceMail } from './mail/mail.service.ts';
 import { maskedErrors } from './process/metrics.ts';
+import { contentKeysOf } from './intelligence/open-keys.ts';
 import { InstanceBus } from './playground/instance-bus.ts';
 import { serveWebhook } from './payments/card/webhook.routes.ts';
 import { Playground } from './playground/playground.ts';
@@ -121,7 +122,7 @@ async function openPlayground({
   };
   const { databaseUrl, secretKey } = settings;
   const bus = await InstanceBus.start({ databaseUrl, secretKey, em, onTrouble });
-  const playground = new Playground(em, bus);
+  const playground = new Playground(em, contentKeysOf({ orm, settings }), bus);
   const closePlayground = async (): Promise<void> => {
     await playground.close();
     await bus.stop();

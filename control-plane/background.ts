@@ -8,6 +8,7 @@ import type { Settings } from './process/settings.ts';
 import { UptimeClock } from './database/uptime-clock.ts';
 import { ConfigFeed } from './nodes/config-feed.ts';
 import type { FeedParts } from './nodes/config-feed.ts';
+import { contentKeysOf } from './intelligence/open-keys.ts';
 import { createJobs } from './job-list.ts';
 
 const failures = new Counter({
@@ -38,7 +39,14 @@ export async function startBackground(
   const em = (): EntityManager => parts.orm.em.fork();
   const { log, settings } = parts;
   const { usageRetentionDays } = settings;
-  const jobs = createJobs({ em, uptimeClock: new UptimeClock(), log, usageRetentionDays, settings });
+  const jobs = createJobs({
+    em,
+    uptimeClock: new UptimeClock(),
+    log,
+    usageRetentionDays,
+    settings,
+    contentKeys: contentKeysOf({ orm: parts.orm, settings }),
+  });
   for (const job of jobs.filter(({ atStart }) => atStart)) await runJob(job, { em }).catch(trouble(job.name));
   const tasks = jobs.map((job) => schedule(job, { em, onTrouble: trouble(job.name) }));
   return {

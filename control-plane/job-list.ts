@@ -12,6 +12,8 @@ import type { CardSettings } from './payments/card/checkout.service.ts';
 import { runChains } from './payments/crypto/chain.jobs.ts';
 import type { WatcherParts } from './payments/crypto/pass.ts';
 import { comparePayments, runPayments } from './payments/payment.jobs.ts';
+import type { ContentKeys } from './intelligence/content-keys.ts';
+import { destroyKeysOfClosedAccounts, sealPlainChats } from './playground/seal-chats.ts';
 import { prunePermits } from './pools/permit.service.ts';
 import { runPoolJobs } from './pools/pool.jobs.ts';
 import { query, sql } from './database/sql.ts';
@@ -47,6 +49,8 @@ interface JobContext {
   log?: ((line: Record<string, unknown>) => void) | undefined;
   /** Days for which a month of the usage log is kept after its end; null keeps all. */
   usageRetentionDays: number | null;
+  /** Keys under which chats are encrypted. */
+  contentKeys: ContentKeys;
   /** What payments need. */
   settings: CardSettings & WatcherParts['settings'];
 }
@@ -69,6 +73,8 @@ const PLANS = {
   repeats: { everyMs: PRUNE_MS, work: ({ em }) => pruneIdempotencyKeys(em()) },
   accounts: { everyMs: PRUNE_MS, work: ({ em }) => deleteExpired(em()) },
   permits: { everyMs: PRUNE_MS, work: ({ em }) => prunePermits(em()) },
+  'sealing of chats': { everyMs: PRUNE_MS, work: sealPlainChats },
+  'keys of closed accounts': { everyMs: PRUNE_MS, work: destroyKeysOfClosedAccounts },
   budgets: { everyMs: PRUNE_MS, work: ({ em }) => pruneBudgets(em()) },
   // A usage row can only be inserted if the partition of its month exists.
   'usage months': { everyMs: PRUNE_MS, atStart: true, work: keepMonths },

@@ -1,6 +1,7 @@
 /**
  * Tests the Playground over both planes: it is billed like any request, and unstored chats leave no trace.
  */
+import { randomUUID } from 'node:crypto';
 import { LLMock } from '@copilotkit/aimock';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -54,7 +55,7 @@ interface Reply {
 async function send(conversationId: string, content: string): Promise<Reply> {
   const sent = await customer.api.mutate<{ reply: Reply }>(
     'messageSend',
-    { conversationId, content, idempotencyKey: content },
+    { conversationId, content, idempotencyKey: randomUUID() },
     'reply { id state content }',
   );
   return eventually(async () => {
@@ -146,9 +147,11 @@ describe('the Playground', () => {
     await setSwitch(true);
     const id = await chat();
     await send(id, `Say ${STORED}`);
-    expect(await tablesWith(STORED)).toEqual(['conversation', 'conversation_message']);
-    await customer.api.mutate('conversationDelete', { id }, 'deletedIds');
+    expect(await tablesWith(id)).toEqual(['conversation', 'conversation_message']);
+    // The text is encrypted.
     expect(await tablesWith(STORED)).toEqual([]);
+    await customer.api.mutate('conversationDelete', { id }, 'deletedIds');
+    expect(await tablesWith(id)).toEqual([]);
     const { node } = await customer.api.query<{ node: unknown }>(`query { node(id: "${id}") { id } }`);
     expect(node).toBeNull();
     const logs = filesUnder(house.dataDir).filter((file) => contains(file, STORED));

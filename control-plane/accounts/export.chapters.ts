@@ -4,6 +4,8 @@
  */
 import type { Statement } from '../database/sql.ts';
 import { sql } from '../database/sql.ts';
+import type { ContentKey } from '../intelligence/content-keys.ts';
+import { picturesOf, textsOf, titleOf } from '../playground/sealed-rows.ts';
 
 /** Start of a page of a chapter: after the key `after`, or at the beginning if it is null. */
 export interface PageStart {
@@ -19,6 +21,14 @@ export interface Chapter {
   pageSize: number;
   /** Selects `key` (text, where the next page starts) and `item` (JSON as text), in order of the key. */
   page: (start: PageStart) => Statement;
+  /** Decrypts an item, whose encrypted values are in base64. Without it, items hold none. */
+  open?: (item: SealedItem, key: ContentKey | undefined) => object;
+}
+
+/** An item with encrypted values. Rows of earlier releases hold plain ones. */
+export interface SealedItem {
+  id: string;
+  [name: string]: unknown;
 }
 
 const PAGE = 500;
@@ -39,14 +49,16 @@ interface KeyedRows {
   item: Statement;
   rowsMax?: number;
   pageSize?: number;
+  open?: NonNullable<Chapter['open']>;
 }
 
 function keyedChapter(rows: KeyedRows): Chapter {
-  const { name, key, owner, from, item, rowsMax = FEW, pageSize = PAGE } = rows;
+  const { name, key, owner, from, item, rowsMax = FEW, pageSize = PAGE, open } = rows;
   return {
     name,
     rowsMax,
     pageSize,
+    ...(open && { open }),
     page: ({ userId, after }) => sql`
       select ${key} as key, jsonb_build_object(${item})::text as item from ${from}
       where ${owner} = ${userId} and ${key} > coalesce(${after}::text, '')
@@ -185,9 +197,13 @@ const conversations = keyedChapter({
   key: sql`c.id`,
   owner: sql`c.user_id`,
   from: sql`conversation c`,
-  item: sql`'id', c.id, 'title', c.title, 'model', c.model_name,
+  item: sql`'id', c.id, 'title', c.title, 'sealed', encode(c.title_sealed, 'base64'), 'model', c.model_name,
     'createdAt', c.created_at, 'updatedAt', c.updated_at`,
   rowsMax: MANY,
+  open: ({ sealed, title, ...rest }, key) => ({
+    ...rest,
+    title: titleOf({ id: rest.id, title: String(title), titleSealed: bytesOf(sealed) }, key),
+  }),
 });
 
 const messages = keyedChapter({
@@ -197,10 +213,28 @@ const messages = keyedChapter({
   from: sql`conversation_message m join conversation c on c.id = m.conversation_id`,
   item: sql`'id', m.id, 'conversationId', m.conversation_id, 'parentId', m.parent_id, 'role', m.role,
     'content', m.content, 'reasoning', m.reasoning, 'attachments', m.attachments, 'state', m.state,
+    'sealed', encode(m.sealed, 'base64'), 'pictures', encode(m.pictures_sealed, 'base64'),
     'model', m.model_name, 'requestId', m.request_id, 'createdAt', m.created_at`,
   rowsMax: MANY,
   pageSize: MESSAGES_PAGE,
+  open: openMessage,
 });
+
+function openMessage(item: SealedItem, key: ContentKey | undefined): object {
+  const { sealed, pictures, ...rest } = item;
+  const picturesSealed = bytesOf(pictures);
+  if (typeof sealed !== 'string') return rest;
+  const { content, reasoning, usedItems } = textsOf(
+    { id: item.id, sealed: bytesOf(sealed), content: '', reasoning: null, error: null },
+    key,
+  );
+  const attachments = picturesOf({ id: item.id, picturesSealed, attachments: [] }, key);
+  return { ...rest, content, reasoning, attachments, usedItems };
+}
+
+function bytesOf(base64: unknown): Buffer | null {
+  return typeof base64 === 'string' ? Buffer.from(base64, 'base64') : null;
+}
 
 /** The chapters in the order in which the file holds them. */
 export const CHAPTERS: readonly Chapter[] = [

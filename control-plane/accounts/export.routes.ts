@@ -18,7 +18,7 @@ export function serveExports(server: FastifyInstance, contexts: Contexts): void 
     // A HEAD request would use up the download without delivering it.
     { exposeHeadRoute: false },
     async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
-      const { em, viewer } = await contexts.ofRequest(request.raw, request.id, () => {});
+      const { em, playground, viewer } = await contexts.ofRequest(request.raw, request.id, () => {});
       const isOwners = viewer?.session && (await beginExport(em, viewer.id, request.params.id));
       if (!isOwners)
         return reply
@@ -29,7 +29,7 @@ export function serveExports(server: FastifyInstance, contexts: Contexts): void 
         .header('cache-control', 'no-store')
         .header('content-disposition', `attachment; filename="personal-data-${day}.json"`)
         .type('application/json')
-        .send(Readable.from(writeExport(() => em.fork(), viewer.id)));
+        .send(Readable.from(writeExport({ em: () => em.fork(), keys: playground.keys }, viewer.id)));
     },
   );
 }

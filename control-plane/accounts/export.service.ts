@@ -7,7 +7,8 @@ import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import { UserSchema } from './account.entity.ts';
 import { countAction } from './rate-limits.ts';
 import { CHAPTERS } from './export.chapters.ts';
-import type { Chapter } from './export.chapters.ts';
+import type { ContentKeys } from '../intelligence/content-keys.ts';
+import type { Chapter, SealedItem } from './export.chapters.ts';
 import { notifyOwner } from './notices.ts';
 
 /** How long a requested download can be started, in ms. */
@@ -53,19 +54,23 @@ export async function beginExport(em: EntityManager, userId: string, id: string)
   return begun !== undefined;
 }
 
-/**
- * Yields the JSON file in pieces, with at most one page of rows in memory. `fork` returns a new EntityManager
- * for each page.
- */
+/** What an export reads from. */
+export interface ExportSource {
+  /** A new EntityManager, for each page. */
+  em: () => EntityManager;
+  keys: ContentKeys;
+}
+
+/** Yields the JSON file in pieces, with at most one page of rows in memory. */
 export async function* writeExport(
-  fork: () => EntityManager,
+  source: ExportSource,
   userId: string,
 ): AsyncGenerator<string, void, undefined> {
   const cut: string[] = [];
   yield `{"format":${JSON.stringify(FORMAT)},"writtenAt":${JSON.stringify(new Date().toISOString())}`;
   for (const chapter of CHAPTERS) {
     yield `,\n${JSON.stringify(chapter.name)}:[`;
-    const isWhole = yield* writeChapter(fork, userId, chapter);
+    const isWhole = yield* writeChapter(source, userId, chapter);
     if (!isWhole) cut.push(chapter.name);
     yield ']';
   }
@@ -74,15 +79,20 @@ export async function* writeExport(
 
 /** Yields the rows of one chapter. Returns false if the chapter was cut at `rowsMax`. */
 async function* writeChapter(
-  fork: () => EntityManager,
+  { em, keys }: ExportSource,
   userId: string,
   chapter: Chapter,
 ): AsyncGenerator<string, boolean, undefined> {
   let after: string | null = null;
+  const { open } = chapter;
+  const key = open && (await keys.find(userId));
   for (let written = 0; written < chapter.rowsMax;) {
     const statement = chapter.page({ userId, after });
-    const rows: { key: string; item: string }[] = await query(fork(), statement);
-    for (const [at, { item }] of rows.entries()) yield `${written + at === 0 ? '' : ','}\n${item}`;
+    const rows: { key: string; item: string }[] = await query(em(), statement);
+    for (const [at, { item }] of rows.entries()) {
+      const text = open ? JSON.stringify(open(JSON.parse(item) as SealedItem, key)) : item;
+      yield `${written + at === 0 ? '' : ','}\n${text}`;
+    }
     written += rows.length;
     after = rows.at(-1)?.key ?? after;
     if (rows.length < chapter.pageSize) return true;

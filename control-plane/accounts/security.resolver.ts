@@ -122,6 +122,7 @@ export class SecurityResolver {
     return outcome({ ok: false }, async () => {
       const { id } = await reauthenticate(context.em, viewerOf(context).id, credentialsOf(context, input));
       await deleteAccount(context.em, id, actorOf(context));
+      await context.playground.keys.destroy(id);
       context.setSession(null);
       return { ok: true };
     });

@@ -13,6 +13,7 @@ import { newId } from '../database/ids.ts';
 import { createKey } from '../keys/key.service.ts';
 import { Playground } from '../playground/playground.ts';
 import { createSchema } from '../schema/schema.ts';
+import { contentKeysOf } from '../intelligence/open-keys.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 
 /** Objects of a user whose ids another caller might send. */
@@ -186,7 +187,7 @@ describe('objects of another user', () => {
       userAgent: null,
       requestId: 'test',
       settings: test.settings,
-      playground: new Playground(em),
+      playground: new Playground(em, contentKeysOf(test)),
       batches: new Batches(fork),
       budget: null,
       setSession: () => {},

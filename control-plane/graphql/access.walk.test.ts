@@ -17,6 +17,7 @@ import { Batches } from '../database/batches.ts';
 import type { Context, Viewer } from './context.ts';
 import { AccessScope } from './enums.ts';
 import { createBus } from '../database/events.ts';
+import { contentKeysOf } from '../intelligence/open-keys.ts';
 import { newId } from '../database/ids.ts';
 import { Playground } from '../playground/playground.ts';
 import { createSchema } from '../schema/schema.ts';
@@ -194,7 +195,7 @@ describe('a query along every path of the API', () => {
       requestId: 'test',
       settings: test.settings,
       batches: new Batches(fork),
-      playground: new Playground(em),
+      playground: new Playground(em, contentKeysOf(test)),
       budget: null,
     };
     const variableValues: Record<string, unknown> = {};

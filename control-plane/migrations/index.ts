@@ -38,6 +38,7 @@ import { RepeatedRefusals } from './032-repeated-refusals.ts';
 import { PassUnknown } from './033-pass-unknown.ts';
 import { Payments } from './034-payments.ts';
 import { Chains } from './037-chains.ts';
+import { SealedChats } from './039-sealed-chats.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -78,4 +79,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '033-pass-unknown', class: PassUnknown },
   { name: '034-payments', class: Payments },
   { name: '037-chains', class: Chains },
+  { name: '039-sealed-chats', class: SealedChats },
 ];

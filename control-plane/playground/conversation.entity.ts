@@ -17,7 +17,9 @@ export const ConversationSchema = defineEntity({
   properties: {
     id: p.text().primary(),
     userId: p.text(),
+    /** Empty once the title is encrypted. */
     title: p.text(),
+    titleSealed: p.blob().nullable(),
     modelName: p.text(),
     createdAt: p.datetime(),
     updatedAt: p.datetime(),
@@ -34,6 +36,10 @@ export const ConversationMessageSchema = defineEntity({
     /** The previous message. Messages form a tree, because an edited or regenerated one starts a branch. */
     parentId: p.text().nullable(),
     role: p.text().$type<MessageRole>(),
+    /** The encrypted texts. Null in a row of an earlier release, whose texts are in the next three columns. */
+    sealed: p.blob().nullable(),
+    /** The encrypted pictures; null without pictures. */
+    picturesSealed: p.blob().nullable(),
     content: p.text(),
     reasoning: p.text().nullable(),
     attachments: p.json<Attachment[]>(),

@@ -63,17 +63,17 @@ export class PlaygroundHomeResolver {
   @FieldResolver(() => ConversationConnection, { description: 'Stored chats, the most recently used first.' })
   async conversations(
     @Root() { userId }: PlaygroundHome,
-    @Ctx() { em }: Context,
+    @Ctx() context: Context,
     @Args(() => ConversationArguments) list: ConversationArguments,
   ): Promise<Connection<Conversation>> {
     const first = pageSize(list.first);
     const filter = { userId, search: list.search ?? null };
     const [at, id] = decodeCursor(list.after, 2) ?? [];
     const after = typeof at === 'string' && typeof id === 'string' ? { at, id } : undefined;
-    return connectionFrom(await storedConversations(em, filter, { after, limit: first + 1 }), {
+    return connectionFrom(await storedConversations(context, filter, { after, limit: first + 1 }), {
       first,
       after: list.after,
-      totalCount: () => countConversations(em, filter),
+      totalCount: () => countConversations(context, filter),
       cursor: (row) => encodeCursor([row.updatedAt.toISOString(), row.id]),
       node: (row): Conversation => row,
     });
@@ -189,8 +189,11 @@ export class PersonalChatsResolver {
   }
 
   @FieldResolver(() => Int, { description: 'Number of stored chats.' })
-  storedConversationCount(@Root() { userId }: PersonalIntelligence, @Ctx() { em }: Context): Promise<number> {
-    return countConversations(em, { userId });
+  storedConversationCount(
+    @Root() { userId }: PersonalIntelligence,
+    @Ctx() context: Context,
+  ): Promise<number> {
+    return countConversations(context, { userId });
   }
 }
 

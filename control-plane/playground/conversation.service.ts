@@ -6,15 +6,16 @@ import { UserFailure } from '../graphql/errors.ts';
 import { publish } from '../database/events.ts';
 import { newId } from '../database/ids.ts';
 import { inTransaction, query, sql } from '../database/sql.ts';
+import type { ContentKey } from '../intelligence/content-keys.ts';
+import { chatsWith } from './chat-search.ts';
 import { ConversationMessageSchema, ConversationSchema } from './conversation.entity.ts';
 import type { ConversationMessageRow, ConversationRow } from './conversation.entity.ts';
 import type { MessageView } from './running-reply.ts';
 import type { Playground } from './playground.ts';
+import { picturesOf, textsOf, titleOf } from './sealed-rows.ts';
 import { CHAT_MESSAGES_MAX } from './storage.ts';
 
 const TITLE_LENGTH_MAX = 80;
-/** Maximum number of chats that a search in messages finds. */
-const FOUND_MAX = 1000;
 /** A reply that is still STREAMING after this time was interrupted, because its process ended. */
 const REPLY_MS_MAX = 30 * 60_000;
 /** The word to type before all chats are deleted. */
@@ -68,18 +69,25 @@ export async function findConversation(
   const local = playground.localChat(userId, id);
   if (local) return { ...local, stored: false };
   const row = await em.findOne(ConversationSchema, { id, userId });
-  if (row) return storedView(row);
+  if (row) return storedView(row, await playground.keys.find(userId));
   const remote = await playground.findChat(userId, id);
   return remote && { ...remote, stored: false };
 }
 
-/** A page of stored chats, the most recently used first; `search` searches titles and messages. */
+/** Which stored chats: those of a user, or those of them whose title or messages contain `search`. */
+export interface ChatFilter {
+  userId: string;
+  search?: string | null;
+}
+
+/** A page of stored chats, the most recently used first. */
 export async function storedConversations(
-  em: EntityManager,
-  filter: { userId: string; search?: string | null },
+  { em, playground }: Pick<ChatContext, 'em' | 'playground'>,
+  filter: ChatFilter,
   page: { after?: { at: string; id: string } | undefined; limit: number },
 ): Promise<ConversationView[]> {
-  const where: FilterQuery<ConversationRow>[] = [await conditionOf(em, filter)];
+  const key = await playground.keys.find(filter.userId);
+  const where: FilterQuery<ConversationRow>[] = [await conditionOf(em, filter, key)];
   if (page.after) {
     const updatedAt = new Date(page.after.at);
     where.push({ $or: [{ updatedAt: { $lt: updatedAt } }, { updatedAt, id: { $lt: page.after.id } }] });
@@ -89,15 +97,16 @@ export async function storedConversations(
     { $and: where },
     { orderBy: { updatedAt: 'desc', id: 'desc' }, limit: page.limit },
   );
-  return rows.map(storedView);
+  return rows.map((row) => storedView(row, key));
 }
 
 /** Number of stored chats that match. */
 export async function countConversations(
-  em: EntityManager,
-  filter: { userId: string; search?: string | null },
+  { em, playground }: Pick<ChatContext, 'em' | 'playground'>,
+  filter: ChatFilter,
 ): Promise<number> {
-  return em.count(ConversationSchema, await conditionOf(em, filter));
+  const key = filter.search ? await playground.keys.find(filter.userId) : undefined;
+  return em.count(ConversationSchema, await conditionOf(em, filter, key));
 }
 
 /** Messages of a chat with all branches, oldest first; for an unstored chat, the last question and reply. */
@@ -116,18 +125,18 @@ export async function messagesOf(
     { conversationId },
     { orderBy: { id: 'desc' }, limit: CHAT_MESSAGES_MAX, refresh: true },
   );
-  return Promise.all(rows.toReversed().map((row) => current(messageView(row))));
+  const key = await playground.keys.find(userId);
+  return Promise.all(rows.toReversed().map((row) => current(messageView(row, key))));
 }
 
 /** A stored message of the user; undefined if there is none. */
 export async function storedMessage(
-  em: EntityManager,
-  userId: string,
+  { em, playground, userId }: ChatContext,
   id: string,
 ): Promise<MessageView | undefined> {
   const row = await em.findOne(ConversationMessageSchema, { id });
   const owned = row && (await em.count(ConversationSchema, { id: row.conversationId, userId })) > 0;
-  return owned ? messageView(row) : undefined;
+  return owned ? messageView(row, await playground.keys.find(userId)) : undefined;
 }
 
 /** Changes the title of a chat, stored or not. Throws NOT_FOUND, INVALID. */
@@ -142,9 +151,13 @@ export async function renameConversation(
   const unstored = row ? undefined : await playground.findChat(userId, input.id);
   if (unstored) return { ...Object.assign(unstored, { title }), stored: false };
   if (!row) throw unknownChat();
-  row.title = title;
-  await em.flush();
-  return storedView(row);
+  const key = await playground.keys.of(userId);
+  const titleSealed = key.seal(row.id, title);
+  await query(
+    em,
+    sql`update conversation set title = '', title_sealed = ${titleSealed} where id = ${row.id}`,
+  );
+  return storedView({ ...row, titleSealed }, key);
 }
 
 /** Deletes a chat from database and memory, and stops its running reply. Throws NOT_FOUND. */
@@ -193,42 +206,44 @@ export function titleFrom(content: string): string {
 }
 
 /** A row as the API shows it. A reply whose process ended is shown as failed. */
-function messageView(row: ConversationMessageRow): MessageView {
+function messageView(row: ConversationMessageRow, key: ContentKey | undefined): MessageView {
+  const { error, ...texts } = textsOf(row, key);
   const isLost = row.state === 'STREAMING' && row.createdAt.getTime() + REPLY_MS_MAX < Date.now();
   return {
     id: row.id,
     conversationId: row.conversationId,
     parentId: row.parentId ?? null,
     role: row.role,
-    content: row.content,
-    reasoning: row.reasoning ?? null,
-    attachments: row.attachments,
+    ...texts,
+    attachments: picturesOf(row, key),
     state: isLost ? 'FAILED' : row.state,
     errorCode: isLost ? 'UPSTREAM_FAILED' : (row.errorCode ?? null),
-    error: isLost ? 'The reply was interrupted. Try again.' : (row.error ?? null),
+    error: isLost ? 'The reply was interrupted. Try again.' : error,
     modelName: row.modelName ?? null,
     requestId: row.requestId ?? null,
     createdAt: row.createdAt,
   };
 }
 
-function storedView(row: ConversationRow): ConversationView {
-  const { id, userId, title, modelName, createdAt, updatedAt } = row;
-  return { id, userId, title, modelName, createdAt, updatedAt, temporary: false, stored: true };
+function storedView(row: ConversationRow, key: ContentKey | undefined): ConversationView {
+  const { id, userId, modelName, createdAt, updatedAt } = row;
+  return {
+    id,
+    userId,
+    title: titleOf(row, key),
+    modelName,
+    createdAt,
+    updatedAt,
+    temporary: false,
+    stored: true,
+  };
 }
 
 async function conditionOf(
   em: EntityManager,
-  { userId, search }: { userId: string; search?: string | null },
+  { userId, search }: ChatFilter,
+  key: ContentKey | undefined,
 ): Promise<FilterQuery<ConversationRow>> {
-  const text = search?.trim().replaceAll('\0', '');
-  if (!text) return { userId };
-  const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`;
-  const found = await query<{ id: string }>(
-    em,
-    sql`
-    select distinct c.id from conversation c join conversation_message m on m.conversation_id = c.id
-    where c.user_id = ${userId} and m.content ilike ${pattern} limit ${FOUND_MAX}`,
-  );
-  return { userId, $or: [{ title: { $ilike: pattern } }, { id: { $in: found.map((row) => row.id) } }] };
+  const text = search?.trim();
+  return text ? { userId, id: { $in: await chatsWith(em, { userId, text, key }) } } : { userId };
 }

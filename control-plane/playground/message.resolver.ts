@@ -121,10 +121,11 @@ async function follow(
   context: Context,
   { messageId, afterSeq = 0 }: FollowArguments,
 ): Promise<AsyncIterable<ReplyEvent>> {
-  const { em, playground, userId } = chatContextOf(context);
+  const chats = chatContextOf(context);
+  const { playground, userId } = chats;
   const events = await playground.follow(userId, messageId, afterSeq);
   if (events) return events;
-  const message = await storedMessage(em, userId, messageId);
+  const message = await storedMessage(chats, messageId);
   if (!message)
     throw requestError('FORBIDDEN', 'Unknown reply, or it is no longer kept. Send the message again.');
   if (message.state === 'STREAMING') return ended(interrupted(message, afterSeq + 1));

@@ -4,8 +4,10 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
+import type { ContentKey } from '../intelligence/content-keys.ts';
 import type { ConversationView } from './conversation.service.ts';
 import type { MessageView, ReplyFailure } from './running-reply.ts';
+import { sealPictures, sealTexts } from './sealed-rows.ts';
 import { bytesOf, checkStorage, storedOf } from './storage.ts';
 
 const UPDATE_TRIES = 5;
@@ -35,6 +37,8 @@ export interface QuestionAndReplyRows {
   reply: MessageView;
   /** Idempotency key and MAC of the input of the send. */
   send: { key: string; mac: string };
+  /** The user's key. */
+  contentKey: ContentKey;
 }
 
 /**
@@ -45,7 +49,7 @@ export async function insertQuestionAndReply(
   em: EntityManager,
   rows: QuestionAndReplyRows,
 ): Promise<boolean> {
-  const { chat, isNew, question, reply, send } = rows;
+  const { chat, isNew, question, reply, send, contentKey } = rows;
   return inTransaction(em, async (inner) => {
     const on = await queryOne(
       inner,
@@ -59,14 +63,14 @@ export async function insertQuestionAndReply(
     await query(
       inner,
       sql`
-      insert into conversation as c (id, user_id, title, model_name, created_at, updated_at, bytes)
-        values (${chat.id}, ${chat.userId}, ${chat.title}, ${reply.modelName}, ${chat.createdAt}, now(),
-          ${bytes})
+      insert into conversation as c (id, user_id, title_sealed, model_name, created_at, updated_at, bytes)
+        values (${chat.id}, ${chat.userId}, ${contentKey.seal(chat.id, chat.title)},
+          ${reply.modelName}, ${chat.createdAt}, now(), ${bytes})
       on conflict (id) do update set model_name = excluded.model_name, updated_at = excluded.updated_at,
         bytes = c.bytes + excluded.bytes`,
     );
-    if (isNew) await insertMessage(inner, question, null);
-    await insertMessage(inner, reply, send);
+    if (isNew) await insertMessage(inner, question, { send: null, contentKey });
+    await insertMessage(inner, reply, { send, contentKey });
     return true;
   });
 }
@@ -78,8 +82,9 @@ export async function insertQuestionAndReply(
 export async function updateReply(
   em: EntityManager,
   message: MessageView,
-  failure: ReplyFailure | undefined,
+  { failure, contentKey }: { failure: ReplyFailure | undefined; contentKey: ContentKey },
 ): Promise<void> {
+  const sealed = sealTexts(contentKey, { ...message, error: failure?.message ?? null });
   for (let tries = 1; tries <= UPDATE_TRIES; tries += 1) {
     try {
       await query(
@@ -90,10 +95,8 @@ export async function updateReply(
           update conversation set bytes = bytes + ${bytesOf(message)} where id = ${message.conversationId}
           returning id
         )
-        update conversation_message m set content = ${storable(message.content)}, state = ${message.state},
-          reasoning = ${message.reasoning === null ? null : storable(message.reasoning)},
-          request_id = ${message.requestId}, error_code = ${failure?.code ?? null},
-          error = ${failure?.message ?? null}
+        update conversation_message m set sealed = ${sealed}, state = ${message.state},
+          request_id = ${message.requestId}, error_code = ${failure?.code ?? null}
         from chat where m.id = ${message.id} and m.conversation_id = chat.id`,
       );
       return;
@@ -108,20 +111,16 @@ export async function updateReply(
 async function insertMessage(
   em: EntityManager,
   message: MessageView,
-  send: { key: string; mac: string } | null,
+  { send, contentKey }: { send: { key: string; mac: string } | null; contentKey: ContentKey },
 ): Promise<void> {
-  const { id, conversationId, parentId, role, content, attachments, state, modelName, createdAt } = message;
+  const { id, conversationId, parentId, role, state, modelName, createdAt } = message;
   await query(
     em,
     sql`
-    insert into conversation_message (id, conversation_id, parent_id, role, content, attachments, state,
+    insert into conversation_message (id, conversation_id, parent_id, role, sealed, pictures_sealed, state,
       model_name, idempotency_key, input_mac, created_at)
-    values (${id}, ${conversationId}, ${parentId}, ${role}, ${content}, ${JSON.stringify(attachments)}::jsonb,
-      ${state}, ${modelName}, ${send?.key ?? null}, ${send?.mac ?? null}, ${createdAt})`,
+    values (${id}, ${conversationId}, ${parentId}, ${role}, ${sealTexts(contentKey, message)},
+      ${sealPictures(contentKey, message)}, ${state}, ${modelName}, ${send?.key ?? null},
+      ${send?.mac ?? null}, ${createdAt})`,
   );
-}
-
-/** PostgreSQL cannot store NUL in a text. */
-function storable(text: string): string {
-  return text.replaceAll('\0', '');
 }

@@ -6,6 +6,7 @@ import { pricesOf } from '../catalog/model.record.ts';
 import { UserFailure } from '../graphql/errors.ts';
 import type { NodeFeed } from '../database/config-log.ts';
 import { newId } from '../database/ids.ts';
+import type { ContentKey } from '../intelligence/content-keys.ts';
 import { isStoring } from '../intelligence/switch.service.ts';
 import type { Settings } from '../process/settings.ts';
 import type { Attachment } from './conversation.entity.ts';
@@ -133,8 +134,9 @@ export async function stopReply(context: MessageContext, messageId: string): Pro
 }
 
 /** A message of the user, from memory or database. Throws NOT_FOUND. */
-export async function messageById({ em, playground, userId }: ChatContext, id: string): Promise<MessageView> {
-  const stored = playground.localReply(userId, id) ? undefined : await storedMessage(em, userId, id);
+export async function messageById(context: ChatContext, id: string): Promise<MessageView> {
+  const { playground, userId } = context;
+  const stored = playground.localReply(userId, id) ? undefined : await storedMessage(context, id);
   const running = stored && stored.state !== 'STREAMING' ? undefined : await playground.findReply(userId, id);
   const message = running?.message ?? stored;
   if (message) return message;
@@ -168,7 +170,7 @@ async function once(
   const reply = await messageById(context, replyId);
   const userMessage =
     context.playground.localReply(context.userId, replyId)?.question ??
-    (await storedMessage(context.em, context.userId, reply.parentId ?? '')) ??
+    (await storedMessage(context, reply.parentId ?? '')) ??
     (await context.playground.findReply(context.userId, replyId))?.question;
   const model = await offeredModel(context.em, reply.modelName ?? '');
   return {
@@ -205,20 +207,23 @@ async function startReply(context: MessageContext, start: ReplyStart): Promise<s
     modelName: model.name,
   };
   const mayStore = !chat.temporary && !unstored?.begun && (await isStoring(em, userId));
-  const rows = {
+  const contentKey = mayStore ? await playground.keys.of(userId) : undefined;
+  const rows = contentKey && {
     chat: { ...chat, title: chat.title || titleFrom(question.content) },
     isNew,
     question,
     reply: message,
     send,
+    contentKey,
   };
-  const stored = mayStore && (await insertQuestionAndReply(em, rows));
+  const stored = rows !== undefined && (await insertQuestionAndReply(em, rows));
   if (stored) playground.dropChat(chat.id);
   // A stored chat whose user turned all switches off keeps its rows and is not held in memory.
   else if (unstored) updateUnstored(unstored, question, message);
   const body = requestBody(model.name, prompt);
   const reply = new RunningReply({ userId, question, message });
-  playground.run(reply, () => writeReply(reply, { context, key, body, stored }));
+  const storedUnder = stored ? contentKey : undefined;
+  playground.run(reply, () => writeReply(reply, { context, key, body, storedUnder }));
   return message.id;
 }
 
@@ -236,11 +241,13 @@ interface ReplyWriting {
   context: MessageContext;
   key: { id: string; secret: string };
   body: string;
-  stored: boolean;
+  /** The key under which the reply is stored; undefined if it is not stored. */
+  storedUnder: ContentKey | undefined;
 }
 
 /** Requests the reply, and stores its end. Never rejects. */
-async function writeReply(reply: RunningReply, { context, key, body, stored }: ReplyWriting): Promise<void> {
+async function writeReply(reply: RunningReply, writing: ReplyWriting): Promise<void> {
+  const { context, key, body, storedUnder: contentKey } = writing;
   const { settings, ip, playground } = context;
   const request = { dataUrl: settings.dataUrl, passKey: passKeyOf(settings), key, ip, body };
   const failure = await requestReply(
@@ -254,7 +261,8 @@ async function writeReply(reply: RunningReply, { context, key, body, stored }: R
   ).catch(() => 'stopped' as const);
   const state = failure === undefined ? 'COMPLETE' : failure === 'stopped' ? 'STOPPED' : 'FAILED';
   const reason = failure === 'stopped' ? undefined : failure;
-  if (stored) await updateReply(playground.session(), { ...reply.message, state }, reason);
+  if (contentKey)
+    await updateReply(playground.session(), { ...reply.message, state }, { failure: reason, contentKey });
   reply.end(state, reason);
 }
 
@@ -286,5 +294,6 @@ function emptyMessage(conversationId: string, parentId: string | null) {
     modelName: null,
     requestId: null,
     createdAt: new Date(),
+    usedItems: [],
   };
 }

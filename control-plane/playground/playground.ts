@@ -4,6 +4,7 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { UserFailure } from '../graphql/errors.ts';
+import type { ContentKeys } from '../intelligence/content-keys.ts';
 import type { InstanceBus } from './instance-bus.ts';
 import { RemotePlayground } from './remote-playground.ts';
 import type { EarlierSend, LocalPlayground, QuestionAndReply } from './remote-playground.ts';
@@ -39,13 +40,16 @@ export class Playground implements LocalPlayground {
   readonly #running = new Set<Promise<void>>();
   /** A new EntityManager for work that outlives its request. */
   readonly session: () => EntityManager;
+  /** Keys under which stored chats are encrypted. */
+  readonly keys: ContentKeys;
   readonly #sweep = setInterval(() => this.#dropOld(), SWEEP_MS).unref();
 
   readonly #remote: RemotePlayground | undefined;
 
   /** Without `bus`, this is the only instance. */
-  constructor(session: () => EntityManager, bus?: InstanceBus) {
+  constructor(session: () => EntityManager, keys: ContentKeys, bus?: InstanceBus) {
     this.session = session;
+    this.keys = keys;
     this.#remote = bus && new RemotePlayground(bus, this);
   }
 

@@ -2,12 +2,22 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Repeater } from '@graphql-yoga/subscription';
 import type { UserErrorCode } from '../graphql/errors.ts';
+import type { PersonalKind } from '../intelligence/switch.entity.ts';
 import type { Attachment, MessageRole, MessageState } from './conversation.entity.ts';
 
 /** Followers get the text of this interval in one event, in ms. */
 const BATCH_MS = 40;
 /** Longer replies are stopped. */
 const CHARACTERS_MAX = 1_000_000;
+
+/** A line about the user that was sent with a question. */
+export interface UsedItem {
+  /** The item that the line was made from. It may have been changed or deleted since. */
+  itemId: string;
+  kind: PersonalKind;
+  /** The exact text of the line. */
+  text: string;
+}
 
 /**
  * A message as the API shows it, stored or not. It is sent as JSON between instances of different releases:
@@ -27,6 +37,8 @@ export interface MessageView {
   modelName: string | null;
   requestId: string | null;
   createdAt: Date;
+  /** On replies: what of Personal Intelligence was sent with the question. */
+  usedItems: UsedItem[];
 }
 
 /** Kind of a part of a reply. */

@@ -19,9 +19,10 @@ export interface UnstoredChat {
   messages: MessageView[];
 }
 
-/** A message received as JSON, with its time as a Date. */
+/** A message received as JSON, with its time as a Date. An earlier release sends no `usedItems`. */
 export function messageFromJson(message: MessageView): MessageView {
-  return { ...message, createdAt: new Date(message.createdAt) };
+  const { usedItems } = message as { usedItems?: MessageView['usedItems'] };
+  return { ...message, usedItems: usedItems ?? [], createdAt: new Date(message.createdAt) };
 }
 
 /** A chat received as JSON, with its times as Dates. */

@@ -4,6 +4,7 @@ import type { TestApp } from '../../test/control/app.ts';
 import { listJobs, runJob, schedule } from './jobs.ts';
 import type { Job, JobView } from './jobs.ts';
 import { JOB_NAMES, createJobs } from '../job-list.ts';
+import { contentKeysOf } from '../intelligence/open-keys.ts';
 import { query, sql } from '../database/sql.ts';
 import { UptimeClock } from '../database/uptime-clock.ts';
 
@@ -30,6 +31,7 @@ it('listJobs returns every job, including jobs that never ran', async () => {
   const jobs = createJobs({
     em,
     uptimeClock: new UptimeClock(),
+    contentKeys: contentKeysOf(test),
     usageRetentionDays: null,
     settings: test.settings,
   });
