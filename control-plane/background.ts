@@ -20,7 +20,10 @@ const failures = new Counter({
 
 interface BackgroundParts extends Omit<FeedParts, 'onTrouble'> {
   log?: (line: Record<string, unknown>) => void;
-  settings: Pick<Settings, 'secretKey' | 'consoleUrl' | 'usageRetentionDays' | 'allowPrivateUpstreams'>;
+  settings: Pick<
+    Settings,
+    'secretKey' | 'consoleUrl' | 'dataUrl' | 'usageRetentionDays' | 'allowPrivateUpstreams'
+  >;
 }
 
 /** Starts feed and jobs; `stop` ends them and waits for the runs in progress. */
@@ -46,6 +49,7 @@ export async function startBackground(
     usageRetentionDays,
     settings,
     contentKeys: contentKeysOf({ orm: parts.orm, settings }),
+    nodeFeed: feed,
   });
   for (const job of jobs.filter(({ atStart }) => atStart)) await runJob(job, { em }).catch(trouble(job.name));
   const tasks = jobs.map((job) => schedule(job, { em, onTrouble: trouble(job.name) }));

@@ -13,6 +13,9 @@ import { runChains } from './payments/crypto/chain.jobs.ts';
 import type { WatcherParts } from './payments/crypto/pass.ts';
 import { comparePayments, runPayments } from './payments/payment.jobs.ts';
 import type { ContentKeys } from './intelligence/content-keys.ts';
+import { deriveItems } from './intelligence/deriving/derive.ts';
+import type { DerivingParts } from './intelligence/deriving/derive.ts';
+import type { NodeFeed } from './database/config-log.ts';
 import { destroyKeysOfClosedAccounts, sealPlainChats } from './playground/seal-chats.ts';
 import { prunePermits } from './pools/permit.service.ts';
 import { runPoolJobs } from './pools/pool.jobs.ts';
@@ -31,6 +34,7 @@ const CHECK_POOLS_MS = 10_000;
 const PAYMENTS_MS = 5000;
 const WARN_OWNERS_MS = 30_000;
 const RETIRE_MODELS_MS = 10_000;
+const DERIVE_MS = 5000;
 const CLOSE_KEYS_MS = 60_000;
 const PRUNE_MS = 60 * 60 * 1000;
 
@@ -52,7 +56,9 @@ interface JobContext {
   /** Keys under which chats are encrypted. */
   contentKeys: ContentKeys;
   /** What payments need. */
-  settings: CardSettings & WatcherParts['settings'];
+  settings: CardSettings & WatcherParts['settings'] & DerivingParts['settings'];
+  /** Delivers configuration to nodes. */
+  nodeFeed: NodeFeed;
 }
 
 type JobPlan = Omit<Job, 'name' | 'work'> & { work(context: JobContext): Promise<unknown> };
@@ -73,6 +79,7 @@ const PLANS = {
   repeats: { everyMs: PRUNE_MS, work: ({ em }) => pruneIdempotencyKeys(em()) },
   accounts: { everyMs: PRUNE_MS, work: ({ em }) => deleteExpired(em()) },
   permits: { everyMs: PRUNE_MS, work: ({ em }) => prunePermits(em()) },
+  'personal intelligence': { everyMs: DERIVE_MS, work: deriveItems },
   'sealing of chats': { everyMs: PRUNE_MS, work: sealPlainChats },
   'keys of closed accounts': { everyMs: PRUNE_MS, work: destroyKeysOfClosedAccounts },
   budgets: { everyMs: PRUNE_MS, work: ({ em }) => pruneBudgets(em()) },

@@ -42,8 +42,7 @@ export async function openBill(
   caller: Caller,
   { sale, slot, limits }: { sale: Sale; slot: Slot; limits: BillLimits },
 ): Promise<Bill> {
-  const free = caller.pool !== undefined && call.config.settings.poolRequestsFree;
-  const cost: Micros = free ? 0n : BigInt(sale.price.price);
+  const cost: Micros = isFree(call, caller) ? 0n : BigInt(sale.price.price);
   call.reply.header('x-gateway-price-usd', formatDollars(cost));
   const bill = new Bill({ call, caller, sale, slot, cost, limits });
   try {
@@ -55,6 +54,11 @@ export async function openBill(
     bill.close(error);
     throw withWalletPage(error, call.config.settings.consoleUrl);
   }
+}
+
+/** Whether the period of a pool pays for the request, or the operator does, who derives items from chats. */
+function isFree({ config }: Call, { pool, source }: Caller): boolean {
+  return source === 'PERSONAL_INTELLIGENCE' || (pool !== undefined && config.settings.poolRequestsFree);
 }
 
 interface BillParts {

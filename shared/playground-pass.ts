@@ -9,7 +9,8 @@ export const PLAYGROUND_PASS_HEADER = 'x-gateway-playground-pass';
 /** How long a pass is valid, in ms. The clocks of the planes may differ by at most this much. */
 const PLAYGROUND_PASS_MS = 60_000;
 
-interface PlaygroundPass {
+/** What a pass states. */
+export interface PlaygroundPass {
   source: 'PLAYGROUND' | 'PERSONAL_INTELLIGENCE';
   /** IP address of the user's browser; null for background work. */
   ip: string | null;

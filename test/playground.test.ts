@@ -147,7 +147,7 @@ describe('the Playground', () => {
     await setSwitch(true);
     const id = await chat();
     await send(id, `Say ${STORED}`);
-    expect(await tablesWith(id)).toEqual(['conversation', 'conversation_message']);
+    expect(await tablesWith(id)).toEqual(['conversation', 'conversation_message', 'personal_job']);
     // The text is encrypted.
     expect(await tablesWith(STORED)).toEqual([]);
     await customer.api.mutate('conversationDelete', { id }, 'deletedIds');

@@ -11,6 +11,7 @@ import { ensureWallet } from '../wallet/wallet.service.ts';
 import { UserSchema } from './account.entity.ts';
 import type { UserRow } from './account.entity.ts';
 import { requireActiveAdministrator } from './administrators.ts';
+import { deleteContent } from '../intelligence/forget.service.ts';
 import { removeOtherCredentials } from './other-credentials.ts';
 import { LOCALES, displayNameOf } from './registration.service.ts';
 import { endSessions } from './session.service.ts';
@@ -78,8 +79,8 @@ export async function deleteAccount(em: EntityManager, id: string, actor: Actor)
     await query(inner, sql`update pools set auto_renew = false where owner_id = ${id}`);
     await query(inner, sql`delete from sign_in_place where user_id = ${id}`);
     await query(inner, sql`delete from data_export where user_id = ${id}`);
-    // Messages are deleted by cascade. Without a switch nothing is stored again.
-    await query(inner, sql`delete from conversation where user_id = ${id}`);
+    // Without a switch nothing is stored again.
+    await deleteContent(inner, id);
     await query(inner, sql`delete from personal_switch where user_id = ${id}`);
     await announceAccount(inner, await ensureWallet(inner, id), { closed: true });
   });

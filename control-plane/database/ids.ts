@@ -38,7 +38,8 @@ type IdPrefix =
   | 'adr'
   | 'fix'
   | 'con'
-  | 'msg';
+  | 'msg'
+  | 'itm';
 
 const nextUlid = monotonicFactory();
 

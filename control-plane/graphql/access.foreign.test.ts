@@ -13,6 +13,7 @@ import { newId } from '../database/ids.ts';
 import { createKey } from '../keys/key.service.ts';
 import { Playground } from '../playground/playground.ts';
 import { createSchema } from '../schema/schema.ts';
+import { createOwnedItem } from '../../test/control/owned-items.ts';
 import { contentKeysOf } from '../intelligence/open-keys.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 
@@ -21,6 +22,7 @@ type OwnedObject =
   | 'accessToken'
   | 'conversation'
   | 'identity'
+  | 'item'
   | 'key'
   | 'message'
   | 'passkey'
@@ -57,6 +59,9 @@ const ATTEMPTS: Readonly<Record<string, readonly Attempt[]>> = {
   apiKeyUpdate: [{ ids: { id: 'key' }, rest: { name: 'taken over', version: 1 } }],
   conversationDelete: [{ ids: { id: 'conversation' } }],
   conversationRename: [{ ids: { id: 'conversation' }, rest: { title: 'taken over' } }],
+  // Deleting items that are not found succeeds, and deletes nothing.
+  derivedItemDelete: [{ ids: { ids: 'item' }, code: 'DONE' }],
+  derivedItemUpdate: [{ ids: { id: 'item' }, rest: { text: 'taken over', version: 1 } }],
   identityUnlink: [{ ids: { id: 'identity' } }],
   messageRegenerate: [{ ids: { messageId: 'message' }, rest: ONCE }],
   messageSend: [{ ids: { conversationId: 'conversation' }, rest: { ...ONCE, content: 'hello' } }],
@@ -135,6 +140,7 @@ describe('objects of another user', () => {
       accessToken: newId('tok'),
       conversation: newId('con'),
       identity: newId('idn'),
+      item: '',
       key: key.id,
       message: newId('msg'),
       passkey: newId('psk'),
@@ -174,7 +180,8 @@ describe('objects of another user', () => {
     ])
       await query(em(), statement);
     const row = await queryOne<{ id: string }>(em(), sql`select id from session where user_id = ${of}`);
-    return { ...made, session: row?.id ?? '' };
+    const source = { conversationId: made.conversation, messageId: made.message };
+    return { ...made, item: await createOwnedItem(test, of, source), session: row?.id ?? '' };
   }
 
   function contextOf(who: Viewer): Context {
@@ -246,6 +253,7 @@ describe('objects of another user', () => {
   it('are found by their owner, which proves that the attempts are valid', async () => {
     const refused: string[] = [];
     const last = [
+      'derivedItemDelete',
       'conversationDelete',
       'apiKeyRevoke',
       'sessionRevoke',

@@ -19,6 +19,12 @@ const ALIASES = 10_000;
 const DEPTH = 350;
 /** One more than the maximum number of aliases, and more than the maximum number of root fields. */
 const TOO_MANY = 31;
+const OTHER_UPSTREAM = {
+  name: 'other',
+  baseUrl: 'http://127.0.0.1:2/v1',
+  protocols: ['MESSAGES'],
+  enabled: false,
+};
 const STALE_VERSION = 999;
 
 type Input = Record<string, unknown>;
@@ -166,7 +172,7 @@ describe('a mutation', { timeout: TEST_MS }, () => {
   });
 
   describe('of existing objects', () => {
-    let objects: Record<'key' | 'model' | 'pool' | 'provider' | 'route', string>;
+    let objects: Record<'item' | 'key' | 'model' | 'pool' | 'provider' | 'route', string>;
     /** For each mutation with an idempotency key: the input that was sent with the key, and another input. */
     let pairs: Record<string, [Input, Input]>;
 
@@ -201,7 +207,9 @@ describe('a mutation', { timeout: TEST_MS }, () => {
       const route = await made('adminRouteUpsert', { ...routeOf(model, provider), reason }, 'route', 'id');
       const topUp = { amount: '25', idempotencyKey: 't' };
       const refund = await refundOf(topUp);
-      objects = { key, model, pool, provider, route };
+      const note = { kind: 'WORKING_ON', text: 'x' };
+      const item = await made('derivedItemCreate', note, 'item', 'id');
+      objects = { item, key, model, pool, provider, route };
       pairs = {
         adminWalletAdjust: [money, { ...money, amount: '901' }],
         apiKeyCreate: [
@@ -264,7 +272,7 @@ describe('a mutation', { timeout: TEST_MS }, () => {
     });
 
     it('answers STALE_VERSION for an outdated or missing version', async () => {
-      const { key, model, pool, provider, route } = objects;
+      const { item, key, model, pool, provider, route } = objects;
       const reason = 'x';
       const changes: Record<string, Input> = {
         adminGroupRatioSet: { group: 'VIP', ratio: '0.1', reason },
@@ -283,18 +291,12 @@ describe('a mutation', { timeout: TEST_MS }, () => {
         },
         adminPaymentSettingsSet: { cardEnabled: false, reason },
         adminPoolUpdate: { id: pool, rpmCap: 1, reason },
-        adminProviderUpsert: {
-          id: provider,
-          name: 'other',
-          baseUrl: 'http://127.0.0.1:2/v1',
-          protocols: ['MESSAGES'],
-          enabled: false,
-          reason,
-        },
+        adminProviderUpsert: { id: provider, ...OTHER_UPSTREAM, reason },
         adminRouteUpsert: { id: route, ...routeOf(model, provider), priority: 2, reason },
         adminStorefrontSet: { state: 'CLOSED', reason },
         apiKeyUpdate: { id: key, name: 'other' },
         poolUpdate: { id: pool, name: 'other' },
+        derivedItemUpdate: { id: item, pinned: true },
       };
       const versioned = withField('version').filter((name) => !VERSIONS_OF_TEXTS.has(name));
       expect(Object.keys(changes).toSorted()).toEqual(versioned.toSorted());

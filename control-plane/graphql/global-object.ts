@@ -26,6 +26,7 @@ export const TYPE_NAMES: Readonly<Record<string, string>> = {
   evt: 'AuditEvent',
   con: 'Conversation',
   msg: 'Message',
+  itm: 'DerivedItem',
   pool: 'Pool',
   per: 'PoolPeriod',
   quo: 'PoolQuote',

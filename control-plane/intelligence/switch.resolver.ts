@@ -5,7 +5,7 @@ import { User } from '../accounts/user.type.ts';
 import { Authorized, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { outcome, requestError } from '../graphql/errors.ts';
-import { setSwitch, switchesOf } from './switch.service.ts';
+import { personalIntelligenceOf, setSwitch } from './switch.service.ts';
 import { PersonalIntelligence, PersonalIntelligencePayload, PersonalSwitchInput } from './switch.type.ts';
 
 /** Personal Intelligence of the signed-in user. */
@@ -17,7 +17,7 @@ export class PersonalIntelligenceResolver {
   personalIntelligence(@Root() user: User, @Ctx() context: Context): Promise<PersonalIntelligence> {
     if (user.id !== viewerOf(context).id)
       throw requestError('FORBIDDEN', 'Only the user may read their Personal Intelligence settings.');
-    return personalIntelligenceOf(context, user.id);
+    return personalIntelligenceOf(context.em, user.id);
   }
 
   @Authorized('USER')
@@ -31,7 +31,7 @@ export class PersonalIntelligenceResolver {
     return outcome({ personalIntelligence: null }, async () => {
       const { id } = viewerOf(context);
       await setSwitch(context.em, id, input);
-      return { personalIntelligence: await personalIntelligenceOf(context, id) };
+      return { personalIntelligence: await personalIntelligenceOf(context.em, id) };
     });
   }
 
@@ -42,11 +42,6 @@ export class PersonalIntelligenceResolver {
     description: "The caller's switches, whenever one of them is changed in any browser.",
   })
   personalIntelligenceUpdated(@Ctx() context: Context): Promise<PersonalIntelligence> {
-    return personalIntelligenceOf(context, viewerOf(context).id);
+    return personalIntelligenceOf(context.em, viewerOf(context).id);
   }
-}
-
-async function personalIntelligenceOf({ em }: Context, userId: string): Promise<PersonalIntelligence> {
-  const switches = await switchesOf(em, userId);
-  return { userId, storing: switches.some((item) => item.enabled), switches };
 }

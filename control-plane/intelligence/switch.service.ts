@@ -22,6 +22,15 @@ export async function switchesOf(em: EntityManager, userId: string): Promise<Swi
   });
 }
 
+/** Personal Intelligence of a user as the API shows it. */
+export async function personalIntelligenceOf(
+  em: EntityManager,
+  userId: string,
+): Promise<{ userId: string; storing: boolean; switches: SwitchView[] }> {
+  const switches = await switchesOf(em, userId);
+  return { userId, storing: switches.some((item) => item.enabled), switches };
+}
+
 /** Whether chats of this user are stored now: whether any switch is on. */
 export async function isStoring(em: EntityManager, userId: string): Promise<boolean> {
   const on = await queryOne(
@@ -31,13 +40,18 @@ export async function isStoring(em: EntityManager, userId: string): Promise<bool
   return on !== undefined;
 }
 
-/** Turns a switch on or off, from the next message, and publishes it. Repeating it changes nothing. */
+/**
+ * Turns a switch on or off, from the next message, and publishes it. `deleteExisting` also deletes the items
+ * of a switch that is turned off. Repeating it changes nothing.
+ */
 export async function setSwitch(
   em: EntityManager,
   userId: string,
-  change: { kind: PersonalKind; enabled: boolean },
+  change: { kind: PersonalKind; enabled: boolean; deleteExisting?: boolean },
 ): Promise<void> {
   await inTransaction(em, async (inner) => {
+    if (!change.enabled && change.deleteExisting)
+      await query(inner, sql`delete from personal_item where user_id = ${userId} and kind = ${change.kind}`);
     await query(
       inner,
       sql`

@@ -55,6 +55,12 @@ export class PersonalSwitchInput {
 
   @Field(() => Boolean, { description: 'Whether it is on, from the next message.' })
   enabled!: boolean;
+
+  @Field(() => Boolean, {
+    defaultValue: false,
+    description: 'Whether the items of a switch that is turned off are deleted.',
+  })
+  deleteExisting!: boolean;
 }
 
 /** Result of `personalSwitchSet`. */

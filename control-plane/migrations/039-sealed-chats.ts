@@ -2,8 +2,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * One key per user, itself encrypted under SECRET_KEY. It has no foreign key, because an installation may keep
- * this table in a database of its own (CONTENT_KEYS_URL), so that backups of chats hold no keys.
+ * One key per user, itself encrypted under SECRET_KEY. It has no foreign key, because an installation may
+ * keep this table in a database of its own, so that backups of chats hold no keys.
  */
 export const CONTENT_KEYS = `
   create table if not exists content_key (

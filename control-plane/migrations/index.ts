@@ -39,6 +39,7 @@ import { PassUnknown } from './033-pass-unknown.ts';
 import { Payments } from './034-payments.ts';
 import { Chains } from './037-chains.ts';
 import { SealedChats } from './039-sealed-chats.ts';
+import { PersonalItems } from './040-personal-items.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -80,4 +81,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '034-payments', class: Payments },
   { name: '037-chains', class: Chains },
   { name: '039-sealed-chats', class: SealedChats },
+  { name: '040-personal-items', class: PersonalItems },
 ];

@@ -1,4 +1,4 @@
-/** Searches the encrypted chats of a user, by decrypting their titles and messages one batch after the other. */
+/** Searches the encrypted chats of a user, by decrypting titles and messages batch by batch. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ContentKey } from '../intelligence/content-keys.ts';
 import { query, sql } from '../database/sql.ts';

@@ -36,7 +36,7 @@ export const ConversationMessageSchema = defineEntity({
     /** The previous message. Messages form a tree, because an edited or regenerated one starts a branch. */
     parentId: p.text().nullable(),
     role: p.text().$type<MessageRole>(),
-    /** The encrypted texts. Null in a row of an earlier release, whose texts are in the next three columns. */
+    /** The encrypted texts. Null in a row of an earlier release; its texts are in the next three columns. */
     sealed: p.blob().nullable(),
     /** The encrypted pictures; null without pictures. */
     picturesSealed: p.blob().nullable(),

@@ -15,7 +15,7 @@ import type { Connection } from '../graphql/connections.ts';
 import { Authorized, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { outcome, requestError, UserFailure } from '../graphql/errors.ts';
-import { isStoring, switchesOf } from '../intelligence/switch.service.ts';
+import { isStoring, personalIntelligenceOf } from '../intelligence/switch.service.ts';
 import { PersonalIntelligence } from '../intelligence/switch.type.ts';
 import { ModelSchema } from '../catalog/model.entity.ts';
 import {
@@ -43,6 +43,8 @@ import {
 } from './conversation.type.ts';
 import { Message, MessageConnection } from './message.type.ts';
 import { storageUsed } from './storage.ts';
+
+const NOTHING_DELETED = { deletedIds: [], deletedItemCount: 0 };
 
 /** The Playground of the signed-in user. */
 @Resolver(() => User)
@@ -150,11 +152,12 @@ export class ConversationResolver {
   conversationDelete(
     @Ctx() context: Context,
     @Arg('input', () => ConversationDeleteInput, { description: 'The chat.' })
-    { id }: ConversationDeleteInput,
+    { id, deleteDerivedItems: items }: ConversationDeleteInput,
   ): Promise<ConversationDeletePayload> {
-    return outcome({ deletedIds: [] }, async () => {
-      await deleteConversation(chatContextOf(context), id);
-      return { deletedIds: [id], personalIntelligence: await personalIntelligenceOf(context) };
+    return outcome(NOTHING_DELETED, async () => {
+      const deletedItemCount = await deleteConversation(chatContextOf(context), { id, items });
+      const personalIntelligence = await personalIntelligenceOf(context.em, viewerOf(context).id);
+      return { deletedIds: [id], deletedItemCount, personalIntelligence };
     });
   }
 
@@ -165,13 +168,14 @@ export class ConversationResolver {
   conversationsDeleteAll(
     @Ctx() context: Context,
     @Arg('input', () => ConversationsDeleteAllInput, { description: 'The confirmation.' })
-    { confirm }: ConversationsDeleteAllInput,
+    { confirm, deleteDerivedItems: items }: ConversationsDeleteAllInput,
   ): Promise<ConversationDeletePayload> {
-    return outcome({ deletedIds: [] }, async () => {
+    return outcome(NOTHING_DELETED, async () => {
       if (confirm !== DELETE_ALL_WORD)
         throw new UserFailure('INVALID', `Type ${DELETE_ALL_WORD} to confirm.`, 'confirm');
-      const deletedIds = await deleteAllConversations(chatContextOf(context));
-      return { deletedIds, personalIntelligence: await personalIntelligenceOf(context) };
+      const { ids, deletedItems } = await deleteAllConversations(chatContextOf(context), { items });
+      const personalIntelligence = await personalIntelligenceOf(context.em, viewerOf(context).id);
+      return { deletedIds: ids, deletedItemCount: deletedItems, personalIntelligence };
     });
   }
 }
@@ -200,10 +204,4 @@ export class PersonalChatsResolver {
 /** What operations on the caller's chats need. */
 export function chatContextOf(context: Context): ChatContext {
   return { em: context.em, playground: context.playground, userId: viewerOf(context).id };
-}
-
-async function personalIntelligenceOf(context: Context): Promise<PersonalIntelligence> {
-  const { id } = viewerOf(context);
-  const switches = await switchesOf(context.em, id);
-  return { userId: id, switches, storing: switches.some((item) => item.enabled) };
 }

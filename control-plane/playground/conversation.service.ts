@@ -7,6 +7,8 @@ import { publish } from '../database/events.ts';
 import { newId } from '../database/ids.ts';
 import { inTransaction, query, sql } from '../database/sql.ts';
 import type { ContentKey } from '../intelligence/content-keys.ts';
+import { deleteItemsOfChats } from '../intelligence/forget.service.ts';
+import { lockItems } from '../intelligence/item.service.ts';
 import { chatsWith } from './chat-search.ts';
 import { ConversationMessageSchema, ConversationSchema } from './conversation.entity.ts';
 import type { ConversationMessageRow, ConversationRow } from './conversation.entity.ts';
@@ -160,26 +162,43 @@ export async function renameConversation(
   return storedView({ ...row, titleSealed }, key);
 }
 
-/** Deletes a chat from database and memory, and stops its running reply. Throws NOT_FOUND. */
-export async function deleteConversation(context: ChatContext, id: string): Promise<void> {
+/**
+ * Deletes a chat from database and memory, and stops its running reply. With `items`, also deletes the items
+ * that rest on this chat alone. Returns their number. Throws NOT_FOUND.
+ */
+export async function deleteConversation(
+  context: ChatContext,
+  { id, items }: { id: string; items: boolean },
+): Promise<number> {
   const { em, playground, userId } = context;
   if (!(await findConversation(context, id))) throw unknownChat();
   await playground.forget(userId, [id]);
-  await inTransaction(em, async (inner) => {
+  return inTransaction(em, async (inner) => {
+    await lockItems(inner, userId);
+    const deleted = items ? await deleteItemsOfChats(inner, userId, [id]) : 0;
     await inner.nativeDelete(ConversationSchema, { id, userId });
     await publish(inner, 'personalIntelligenceUpdated', { audience: userId, id: userId });
+    return deleted;
   });
 }
 
-/** Deletes all chats of the user from database and memory. Returns the ids of the stored ones. */
-export async function deleteAllConversations({ em, playground, userId }: ChatContext): Promise<string[]> {
+/**
+ * Deletes all chats of the user from database and memory, with `items` also what rests on them alone. Returns
+ * the ids of the stored ones, and the number of deleted items.
+ */
+export async function deleteAllConversations(
+  { em, playground, userId }: ChatContext,
+  { items }: { items: boolean },
+): Promise<{ ids: string[]; deletedItems: number }> {
   await playground.forget(userId);
   return inTransaction(em, async (inner) => {
+    await lockItems(inner, userId);
     const rows = await inner.find(ConversationSchema, { userId }, { fields: ['id'] });
     const ids = rows.map((row) => row.id);
+    const deletedItems = items ? await deleteItemsOfChats(inner, userId, ids) : 0;
     await inner.nativeDelete(ConversationSchema, { userId });
     await publish(inner, 'personalIntelligenceUpdated', { audience: userId, id: userId });
-    return ids;
+    return { ids, deletedItems };
   });
 }
 

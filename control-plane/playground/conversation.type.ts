@@ -80,11 +80,16 @@ export class RenameInput {
   title!: string;
 }
 
+const DELETE_ITEMS = 'Whether items that were learned from deleted chats alone are deleted too.';
+
 /** Input of `conversationDelete`. */
 @InputType({ description: 'A chat to delete.' })
 export class ConversationDeleteInput {
   @Field(() => ID, { description: 'The chat.' })
   id!: string;
+
+  @Field(() => Boolean, { defaultValue: true, description: DELETE_ITEMS })
+  deleteDerivedItems!: boolean;
 }
 
 /** Input of `conversationsDeleteAll`. */
@@ -92,6 +97,9 @@ export class ConversationDeleteInput {
 export class ConversationsDeleteAllInput {
   @Field(() => String, { description: 'The word DELETE, to prevent an accident.' })
   confirm!: string;
+
+  @Field(() => Boolean, { defaultValue: true, description: DELETE_ITEMS })
+  deleteDerivedItems!: boolean;
 }
 
 /** Result of a change of a chat. */
@@ -109,6 +117,9 @@ export class ConversationPayload {
 export class ConversationDeletePayload {
   @Field(() => [ID], { description: 'Ids of the deleted chats.' })
   deletedIds!: string[];
+
+  @Field(() => Int, { description: 'Number of items that were deleted with the chats.' })
+  deletedItemCount!: number;
 
   @Field(() => PersonalIntelligence, {
     nullable: true,

@@ -1,5 +1,6 @@
 /** Requests one streamed reply from the data plane, like any client of chat completions. */
 import { PLAYGROUND_PASS_HEADER, writePlaygroundPass } from '@gateway/shared/playground-pass';
+import type { PlaygroundPass } from '@gateway/shared/playground-pass';
 import type { ReplyFailure, ReplyPart } from './running-reply.ts';
 import type { HiddenKey } from './hidden-key.ts';
 
@@ -17,8 +18,10 @@ export interface ReplyRequest {
   /** HMAC key of the pass. */
   passKey: string;
   key: HiddenKey;
-  /** IP address of the user's browser. */
+  /** IP address of the user's browser; null for background work. */
   ip: string | null;
+  /** Who causes the request, for the usage log. Requests of PERSONAL_INTELLIGENCE are free. */
+  source: PlaygroundPass['source'];
   /** Body of the chat-completions request as JSON. */
   body: string;
   signal: AbortSignal;
@@ -53,8 +56,8 @@ export async function requestReply(
   }
 }
 
-function sendRequest({ dataUrl, passKey, key, ip, body, signal }: ReplyRequest): Promise<Response> {
-  const pass = writePlaygroundPass(passKey, { source: 'PLAYGROUND', ip, keyId: key.id, at: Date.now() });
+function sendRequest({ dataUrl, passKey, key, ip, source, body, signal }: ReplyRequest): Promise<Response> {
+  const pass = writePlaygroundPass(passKey, { source, ip, keyId: key.id, at: Date.now() });
   return fetch(`${dataUrl}/v1/chat/completions`, {
     method: 'POST',
     redirect: 'error',

@@ -14,7 +14,7 @@ import { storedMessage } from './conversation.service.ts';
 import { interrupted } from './remote-playground.ts';
 import type { PartEvent, ReplyEvent } from './running-reply.ts';
 import { regenerateReply, sendMessage, stopReply } from './message.service.ts';
-import type { MessageContext } from './message.service.ts';
+import type { MessageContext } from './reply.service.ts';
 import {
   Message,
   MessageCompleted,

@@ -5,6 +5,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import type { ContentKey } from '../intelligence/content-keys.ts';
+import { hastenJobs, QUEUE_CHAT } from '../intelligence/deriving/queue.ts';
 import type { ConversationView } from './conversation.service.ts';
 import type { MessageView, ReplyFailure } from './running-reply.ts';
 import { sealPictures, sealTexts } from './sealed-rows.ts';
@@ -69,6 +70,7 @@ export async function insertQuestionAndReply(
       on conflict (id) do update set model_name = excluded.model_name, updated_at = excluded.updated_at,
         bytes = c.bytes + excluded.bytes`,
     );
+    if (question.parentId === null) await hastenJobs(inner, chat.userId, chat.id);
     if (isNew) await insertMessage(inner, question, { send: null, contentKey });
     await insertMessage(inner, reply, { send, contentKey });
     return true;
@@ -93,8 +95,8 @@ export async function updateReply(
         sql`
         with chat as (
           update conversation set bytes = bytes + ${bytesOf(message)} where id = ${message.conversationId}
-          returning id
-        )
+          returning id, user_id
+        ), job as (${QUEUE_CHAT})
         update conversation_message m set sealed = ${sealed}, state = ${message.state},
           request_id = ${message.requestId}, error_code = ${failure?.code ?? null}
         from chat where m.id = ${message.id} and m.conversation_id = chat.id`,

@@ -4,11 +4,6 @@ import { groupRatios } from '../catalog/catalog.service.ts';
 import type { ModelRow } from '../catalog/model.entity.ts';
 import { pricesOf } from '../catalog/model.record.ts';
 import { UserFailure } from '../graphql/errors.ts';
-import type { NodeFeed } from '../database/config-log.ts';
-import { newId } from '../database/ids.ts';
-import type { ContentKey } from '../intelligence/content-keys.ts';
-import { isStoring } from '../intelligence/switch.service.ts';
-import type { Settings } from '../process/settings.ts';
 import type { Attachment } from './conversation.entity.ts';
 import {
   findConversation,
@@ -16,28 +11,17 @@ import {
   unknownChat,
   offeredModel,
   storedMessage,
-  titleFrom,
 } from './conversation.service.ts';
 import type { ConversationView, ChatContext } from './conversation.service.ts';
-import { requestReply } from './data-plane.ts';
-import { announcedKey, passKeyOf } from './hidden-key.ts';
-import { RunningReply } from './running-reply.ts';
 import type { MessageView } from './running-reply.ts';
-import { earlierReply, insertQuestionAndReply, updateReply } from './message.rows.ts';
+import { earlierReply } from './message.rows.ts';
 import { idempotencyMismatch } from './playground.ts';
-import type { UnstoredChat } from './unstored-chat.ts';
-import { checkAttachments, checkContent, checkHistory, pathTo, requestBody } from './prompt.ts';
+import { checkAttachments, checkContent, checkHistory, pathTo } from './prompt.ts';
 import type { PromptMessage } from './prompt.ts';
+import { emptyMessage, startReply } from './reply.service.ts';
+import type { MessageContext } from './reply.service.ts';
 
 const IDEMPOTENCY_KEY_MAX = 64;
-
-/** What operations on messages need. */
-export interface MessageContext extends ChatContext {
-  settings: Settings;
-  nodeFeed: NodeFeed;
-  /** IP address of the user's browser. */
-  ip: string | null;
-}
 
 /** A message to send. */
 export interface MessageDraft {
@@ -51,6 +35,8 @@ export interface MessageDraft {
   parentId?: string | null;
   /** Earlier messages of a chat that is not stored. */
   history?: PromptMessage[] | null;
+  /** Whether items of Personal Intelligence may be sent; true by default. */
+  useItems?: boolean | null;
   idempotencyKey: string;
 }
 
@@ -58,6 +44,8 @@ export interface MessageDraft {
 export interface RegenerateDraft {
   messageId: string;
   modelName?: string | null;
+  /** Whether items of Personal Intelligence may be sent; true by default. */
+  useItems?: boolean | null;
   idempotencyKey: string;
 }
 
@@ -98,7 +86,8 @@ export async function sendMessage(context: MessageContext, draft: MessageDraft):
     const earlier = chat.stored && history.length === 0 ? pathTo(messages, parentId) : history;
     const prompt: PromptMessage[] = [...earlier, { role: 'USER', content: draft.content, attachments }];
     const send = { key: draft.idempotencyKey, mac };
-    return startReply(context, { chat, model, question, isNew: true, prompt, send });
+    const useItems = draft.useItems ?? true;
+    return startReply(context, { chat, model, question, isNew: true, prompt, send, useItems });
   });
 }
 
@@ -123,7 +112,8 @@ export async function regenerateReply(context: MessageContext, draft: Regenerate
     const prompt = pathTo(messages, question.id);
     if (prompt.some((message) => (message.attachments ?? []).length > 0)) requireImageInput(model);
     const send = { key: draft.idempotencyKey, mac };
-    return startReply(context, { chat, model, question, isNew: false, prompt, send });
+    const useItems = draft.useItems ?? true;
+    return startReply(context, { chat, model, question, isNew: false, prompt, send, useItems });
   });
 }
 
@@ -181,91 +171,6 @@ async function once(
   };
 }
 
-interface ReplyStart {
-  chat: ConversationView;
-  model: ModelRow;
-  question: MessageView;
-  /** Whether the question was not sent before. */
-  isNew: boolean;
-  /** All messages to send to the model. */
-  prompt: PromptMessage[];
-  /** Idempotency key and MAC of the input. */
-  send: { key: string; mac: string };
-}
-
-/** Stores question and reply if they are to be stored, starts to write the reply, and returns its id. */
-async function startReply(context: MessageContext, start: ReplyStart): Promise<string> {
-  const { chat, model, question, isNew, prompt, send } = start;
-  const { playground, userId, em } = context;
-  playground.checkRunningReplies(userId);
-  const key = await announcedKey(em, userId, context);
-  const unstored = playground.localChat(userId, chat.id);
-  const message: MessageView = {
-    ...emptyMessage(chat.id, question.id),
-    role: 'ASSISTANT',
-    state: 'STREAMING',
-    modelName: model.name,
-  };
-  const mayStore = !chat.temporary && !unstored?.begun && (await isStoring(em, userId));
-  const contentKey = mayStore ? await playground.keys.of(userId) : undefined;
-  const rows = contentKey && {
-    chat: { ...chat, title: chat.title || titleFrom(question.content) },
-    isNew,
-    question,
-    reply: message,
-    send,
-    contentKey,
-  };
-  const stored = rows !== undefined && (await insertQuestionAndReply(em, rows));
-  if (stored) playground.dropChat(chat.id);
-  // A stored chat whose user turned all switches off keeps its rows and is not held in memory.
-  else if (unstored) updateUnstored(unstored, question, message);
-  const body = requestBody(model.name, prompt);
-  const reply = new RunningReply({ userId, question, message });
-  const storedUnder = stored ? contentKey : undefined;
-  playground.run(reply, () => writeReply(reply, { context, key, body, storedUnder }));
-  return message.id;
-}
-
-/** Replaces the messages of an unstored chat by the last question and its reply. */
-function updateUnstored(chat: UnstoredChat, question: MessageView, reply: MessageView): void {
-  Object.assign(chat, {
-    begun: true,
-    modelName: reply.modelName ?? chat.modelName,
-    updatedAt: new Date(),
-    messages: [question, reply],
-  });
-}
-
-interface ReplyWriting {
-  context: MessageContext;
-  key: { id: string; secret: string };
-  body: string;
-  /** The key under which the reply is stored; undefined if it is not stored. */
-  storedUnder: ContentKey | undefined;
-}
-
-/** Requests the reply, and stores its end. Never rejects. */
-async function writeReply(reply: RunningReply, writing: ReplyWriting): Promise<void> {
-  const { context, key, body, storedUnder: contentKey } = writing;
-  const { settings, ip, playground } = context;
-  const request = { dataUrl: settings.dataUrl, passKey: passKeyOf(settings), key, ip, body };
-  const failure = await requestReply(
-    { ...request, signal: reply.abort.signal },
-    {
-      onStart: (requestId) => {
-        reply.message.requestId = requestId;
-      },
-      onPart: (kind, text) => reply.append(kind, text),
-    },
-  ).catch(() => 'stopped' as const);
-  const state = failure === undefined ? 'COMPLETE' : failure === 'stopped' ? 'STOPPED' : 'FAILED';
-  const reason = failure === 'stopped' ? undefined : failure;
-  if (contentKey)
-    await updateReply(playground.session(), { ...reply.message, state }, { failure: reason, contentKey });
-  reply.end(state, reason);
-}
-
 async function chatOf(context: MessageContext, id: string): Promise<ConversationView> {
   const chat = await findConversation(context, id);
   if (!chat) throw unknownChat();
@@ -279,21 +184,4 @@ function requireImageInput(model: ModelRow): void {
     'This model does not accept pictures. Choose another one.',
     'modelName',
   );
-}
-
-function emptyMessage(conversationId: string, parentId: string | null) {
-  return {
-    id: newId('msg'),
-    conversationId,
-    parentId,
-    content: '',
-    reasoning: null,
-    attachments: [],
-    errorCode: null,
-    error: null,
-    modelName: null,
-    requestId: null,
-    createdAt: new Date(),
-    usedItems: [],
-  };
 }

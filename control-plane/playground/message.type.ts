@@ -6,6 +6,7 @@ import { describeEnum } from '../graphql/enums.ts';
 import { UserError } from '../graphql/errors.ts';
 import { GlobalObject } from '../graphql/global-object.ts';
 import { DateTime, Money } from '../graphql/scalars.ts';
+import { UsedItem } from '../intelligence/item.type.ts';
 import type { MessageRole, MessageState } from './conversation.entity.ts';
 
 export const MessageRoleEnum = describeEnum<MessageRole>('MessageRole', 'Who wrote a message.', {
@@ -71,6 +72,9 @@ export class Message extends GlobalObject {
 
   @Field(() => DateTime, { description: 'When the message was sent, or the reply was started.' })
   createdAt!: Date;
+
+  @Field(() => [UsedItem], { description: 'On replies: what was sent about the user with the question.' })
+  usedItems!: UsedItem[];
 }
 
 export const MessageConnection = connectionOf('Message', Message);
@@ -133,6 +137,12 @@ export class MessageSendInput {
   })
   history?: HistoryMessageInput[] | null;
 
+  @Field(() => Boolean, {
+    defaultValue: true,
+    description: 'Whether items of Personal Intelligence may be sent with the message.',
+  })
+  useItems!: boolean;
+
   @Field(() => String, {
     description: 'Idempotency key: a repeated mutation with the same key sends no second message.',
   })
@@ -147,6 +157,12 @@ export class MessageRegenerateInput {
 
   @Field(() => String, { nullable: true, description: 'Name of the model; by default that of the reply.' })
   modelName?: string | null;
+
+  @Field(() => Boolean, {
+    defaultValue: true,
+    description: 'Whether items of Personal Intelligence may be sent with the message.',
+  })
+  useItems!: boolean;
 
   @Field(() => String, {
     description: 'Idempotency key: a repeated mutation with the same key writes no second reply.',

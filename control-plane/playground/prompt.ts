@@ -68,9 +68,10 @@ export function pathTo(messages: readonly MessageView[], id: string | null): Pro
   return path.filter((message) => message.role === 'USER' || message.content !== '');
 }
 
-/** Body of the chat-completions request as JSON. */
-export function requestBody(model: string, prompt: readonly PromptMessage[]): string {
-  return JSON.stringify({ model, stream: true, messages: prompt.map(toMessage) });
+/** Body of the chat-completions request as JSON. A text about the user comes first, as a system message. */
+export function requestBody(model: string, prompt: readonly PromptMessage[], aboutUser = ''): string {
+  const system = aboutUser === '' ? [] : [{ role: 'system', content: aboutUser }];
+  return JSON.stringify({ model, stream: true, messages: [...system, ...prompt.map(toMessage)] });
 }
 
 function toMessage({ role, content, attachments }: PromptMessage) {

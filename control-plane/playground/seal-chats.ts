@@ -14,7 +14,7 @@ interface SealingParts {
   contentKeys: ContentKeys;
 }
 
-/** Encrypts all plain titles and messages, and empties their plain columns. Rows in use are left for later. */
+/** Encrypts all plain titles and messages, and empties their plain columns. Skips locked rows until later. */
 export async function sealPlainChats(parts: SealingParts): Promise<void> {
   while ((await sealTitles(parts)) + (await sealMessages(parts)) > 0);
 }

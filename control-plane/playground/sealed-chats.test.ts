@@ -171,7 +171,8 @@ it('a chat of an earlier release stays readable while and after it is encrypted'
 it('a new title is encrypted', async () => {
   const id = await chat('Hello');
   await ann.send(
-    'mutation ($id: ID!) { conversationRename(input: { id: $id, title: "Weasels" }) { userErrors { code } } }',
+    `mutation ($id: ID!) {
+      conversationRename(input: { id: $id, title: "Weasels" }) { userErrors { code } } }`,
     { id },
   );
   expect(await found('weasel')).toEqual([id]);

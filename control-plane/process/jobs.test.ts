@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { pick, startTestApp } from '../../test/control/app.ts';
+import { NO_NODES, pick, startTestApp } from '../../test/control/app.ts';
 import type { TestApp } from '../../test/control/app.ts';
 import { listJobs, runJob, schedule } from './jobs.ts';
 import type { Job, JobView } from './jobs.ts';
@@ -32,6 +32,7 @@ it('listJobs returns every job, including jobs that never ran', async () => {
     em,
     uptimeClock: new UptimeClock(),
     contentKeys: contentKeysOf(test),
+    nodeFeed: NO_NODES,
     usageRetentionDays: null,
     settings: test.settings,
   });

@@ -25,7 +25,13 @@ const FOR_ADMINISTRATORS: ReadonlySet<string> = new Set([
 /** Types that anybody may see. */
 const PUBLIC: ReadonlySet<string> = new Set(['CatalogModel', 'PolicyVersion']);
 /** Types that administrators may not see of other users. */
-const PERSONAL: ReadonlySet<string> = new Set(['AccessToken', 'Conversation', 'Message', 'PoolQuote']);
+const PERSONAL: ReadonlySet<string> = new Set([
+  'AccessToken',
+  'Conversation',
+  'DerivedItem',
+  'Message',
+  'PoolQuote',
+]);
 
 const schema = createSchema(createBus());
 
@@ -76,7 +82,7 @@ describe('a global object', () => {
   async function createObjects(): Promise<Record<string, string>> {
     const of = { email: 'owner@example.com' };
     const { id, email, role, allowedGroups } = await em().findOneOrFail(UserSchema, of);
-    const { requestId: _, ...made } = await createOwnedObjects(em, {
+    const { requestId: _, ...made } = await createOwnedObjects(test, {
       id,
       email,
       role,

@@ -12,6 +12,7 @@ import { isAdminFor } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import type { AccessScope } from '../graphql/enums.ts';
 import { UserFailure } from '../graphql/errors.ts';
+import { ownItem } from '../intelligence/item.resolver.ts';
 import { keyById } from '../keys/key.queries.ts';
 import type { GlobalObject } from '../graphql/global-object.ts';
 import { listNodes } from '../nodes/node.service.ts';
@@ -83,6 +84,7 @@ export const FINDERS: Readonly<Record<string, Finder>> = {
   con: async ({ viewer, em, playground }, id) =>
     viewer ? ((await findConversation({ em, playground, userId: viewer.id }, id)) ?? null) : null,
   msg: findMessage,
+  itm: ownItem,
   pool: visiblePool,
   per: async (context, id) => {
     const period = context.viewer ? await context.em.findOne(PoolPeriodSchema, { id }) : null;

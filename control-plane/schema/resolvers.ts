@@ -16,6 +16,13 @@ import { AuditResolver } from '../audit/audit.resolver.ts';
 import { RateLimitResolver } from '../budget/budget.resolver.ts';
 import { CatalogResolver } from '../catalog/catalog.resolver.ts';
 import { ModelHealthResolver } from '../catalog/health.resolver.ts';
+import {
+  ChatItemsResolver,
+  ItemResolver,
+  PersonalItemsResolver,
+  SwitchItemsResolver,
+} from '../intelligence/item.resolver.ts';
+import { AdminPersonalIntelligenceResolver } from '../intelligence/personal.resolver.ts';
 import { PersonalIntelligenceResolver } from '../intelligence/switch.resolver.ts';
 import { DownloadResolver } from '../downloads/download.resolver.ts';
 import { KeyFields, RotationFields } from '../keys/key.fields.ts';
@@ -166,6 +173,11 @@ export const resolvers: NonEmptyArray<new () => object> = [
   ChainResolver,
   AdminChainResolver,
   PersonalIntelligenceResolver,
+  SwitchItemsResolver,
+  PersonalItemsResolver,
+  ItemResolver,
+  ChatItemsResolver,
+  AdminPersonalIntelligenceResolver,
   UserPlaygroundResolver,
   PlaygroundHomeResolver,
   ConversationResolver,

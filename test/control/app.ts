@@ -69,7 +69,7 @@ export interface TestApp {
 }
 
 /** No nodes are connected to the app of a test. */
-const NO_NODES: NodeFeed = {
+export const NO_NODES: NodeFeed = {
   waitForAcks: async () => ({ appliedNodes: 0, pendingNodes: [] }),
   follow: () => {
     throw new Error('This test app pushes no configuration to nodes.');

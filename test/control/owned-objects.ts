@@ -12,6 +12,8 @@ import { settle } from '../../control-plane/usage/settlement.service.ts';
 import { creditCash } from '../../control-plane/wallet/movements.ts';
 import { ensureWallet } from '../../control-plane/wallet/wallet.service.ts';
 import { reported } from '../money-fixture.ts';
+import type { TestApp } from './app.ts';
+import { createOwnedItem } from './owned-items.ts';
 
 const PREFIXES = {
   AccessToken: 'tok',
@@ -32,15 +34,21 @@ type Made = Record<keyof typeof PREFIXES, string>;
 
 /** Ids of the user's objects by type; `requestId` belongs to the usage entry. */
 export type OwnedObjects = Made &
-  Record<'User' | 'Wallet' | 'ApiKey' | 'LedgerEntry' | 'UsageEntry' | 'requestId', string>;
+  Record<'User' | 'DerivedItem' | 'Wallet' | 'ApiKey' | 'LedgerEntry' | 'UsageEntry' | 'requestId', string>;
 
 /** Creates the objects for a user that exists. */
-export async function createOwnedObjects(em: () => EntityManager, owner: Viewer): Promise<OwnedObjects> {
+export async function createOwnedObjects(
+  test: Pick<TestApp, 'orm' | 'settings'>,
+  owner: Viewer,
+): Promise<OwnedObjects> {
+  const em = () => test.orm.em.fork();
   const made = Object.fromEntries(
     Object.entries(PREFIXES).map(([type, prefix]) => [type, newId(prefix)]),
   ) as Made;
   const walletId = await ensureWallet(em(), owner.id);
   await insertRows(em, made, owner.id);
+  const source = { conversationId: made.Conversation, messageId: made.Message };
+  const DerivedItem = await createOwnedItem(test, owner.id, source);
   await insertPayments(em, made.TopUp, owner.id);
   const movement = { walletId, actor: SYSTEM_ACTOR, description: 'test', kind: 'ADJUSTMENT' as const };
   await creditCash(em(), { ...movement, amount: 1_000n, reference: `cash ${owner.id}` });
@@ -56,6 +64,7 @@ export async function createOwnedObjects(em: () => EntityManager, owner: Viewer)
     (await queryOne<{ id: string }>(em(), statement))?.id ?? '';
   return {
     ...made,
+    DerivedItem,
     User: owner.id,
     Wallet: walletId,
     ApiKey: key.id,

@@ -16,6 +16,9 @@ export const JOBS = [
   'repeats',
   'accounts',
   'permits',
+  'personal intelligence',
+  'sealing of chats',
+  'keys of closed accounts',
   'budgets',
   'usage months',
 ] as const;
