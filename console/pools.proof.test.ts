@@ -240,12 +240,4 @@ describe.skipIf(!ready)('money', () => {
       await tried.getByText('HTTP 429').waitFor();
     });
   });
-
-  test('cannot be topped up without a provider: the wallet says whom to ask', async () => {
-    await visit('/wallet', async (page) => {
-      await page.getByText('Ask an administrator of this gateway').waitFor();
-      expect(await page.getByRole('button', { name: /top up/i }).count()).toBe(0);
-      await page.getByText('Below $20.00').waitFor();
-    });
-  });
 });

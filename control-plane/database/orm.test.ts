@@ -68,6 +68,19 @@ describe('the database', () => {
     expect(found.createdAt).toBeInstanceOf(Date);
   });
 
+  it('closes although a statement waits for its connection', async () => {
+    for (let turns = 0; turns < 60; turns += 1) {
+      const closing = await createOrm(database.url);
+      await closing.em.fork().execute('select 1');
+      const statements = [1, 2, 3].map(() => closing.em.fork().execute('select 1'));
+      // A statement whose connection did not come may fail, or not end.
+      void Promise.allSettled(statements);
+      // Each round closes at another moment of the new connections.
+      for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      await closing.close(true);
+    }
+  });
+
   it('accepts new connections after others died in transactions', async () => {
     const small = await createOrm(database.url, { connectionsMax: 2 });
     const died = Array.from({ length: 5 }, () =>

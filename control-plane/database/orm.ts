@@ -49,7 +49,7 @@ export async function createOrm(databaseUrl: string, options: OrmOptions = {}): 
     pool: { min: 0, max: options.connectionsMax ?? CONNECTIONS_MAX },
     driverOptions: {
       onConnect: options.asOwner ? limitLockWaits : takeRuntimeRole,
-      onPoolCreated: replaceDeadConnections,
+      onPoolCreated: removeLostConnections,
     },
     migrations: {
       migrationsList: [...(options.migrationsList ?? migrations)],
@@ -61,14 +61,18 @@ export async function createOrm(databaseUrl: string, options: OrmOptions = {}): 
 }
 
 /**
- * Removes dead connections from the pool. Kysely releases a connection only after a successful rollback, so a
- * connection that dies in a transaction would otherwise occupy the pool for ever.
+ * Removes connections from the pool that Kysely does not release, and that would occupy the pool for ever.
+ * One died in a transaction: Kysely releases it only after a successful rollback. Another opened while the
+ * pool was closing: Kysely 0.29 fails with a TypeError before it uses it, and the pool would never end.
  */
-function replaceDeadConnections(pool: Pool): void {
+function removeLostConnections(pool: Pool): void {
   const acquired = new WeakSet<PoolClient>();
   pool.on('acquire', (client) => acquired.add(client));
   pool.on('release', (_error, client) => acquired.delete(client));
   pool.on('connect', (client) => {
+    setImmediate(() => {
+      if (pool.ending && acquired.has(client)) client.release(true);
+    });
     client.once('end', () => {
       // Outside a transaction, the failing statement releases the connection in the same turn of the event
       // loop.

@@ -5,7 +5,7 @@ import { explore } from './explore.ts';
 import { PRODUCTION } from './world.ts';
 
 /** Number of states visited per world. */
-const STATES = 200_000;
+const STATES = 120_000;
 const LIMIT_MS = 600_000;
 
 test.each(Object.entries(WORLDS))(

@@ -67,10 +67,12 @@ export const RETRIED = 'retried';
 
 /** The attempts at chat requests as observations. SDKs repeat an attempt with an Idempotency-Key as well. */
 function observedOf(attempts: readonly Attempt[]): Observation[] {
-  const finished = new Set(attempts.flatMap((each) => (each.finished ? [each.idempotencyKey] : [])));
+  // A client that leaves early was answered, too.
+  const isAnswered = (each: Attempt): boolean => each.finished || (each.left && each.content);
+  const answered = new Set(attempts.flatMap((each) => (isAnswered(each) ? [each.idempotencyKey] : [])));
   return attempts.flatMap((attempt) => {
-    const isRetried = !attempt.finished && attempt.idempotencyKey !== null;
-    if (!isRetried || !finished.has(attempt.idempotencyKey)) return observed(attempt);
+    const isRetried = !isAnswered(attempt) && attempt.idempotencyKey !== null;
+    if (!isRetried || !answered.has(attempt.idempotencyKey)) return observed(attempt);
     return observed(attempt).map((each) => ({ ...each, kind: RETRIED, failure: undefined }));
   });
 }

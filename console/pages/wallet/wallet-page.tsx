@@ -13,7 +13,7 @@ import { Balance } from './balance.tsx';
 import { type ExportFormat, ExportMenu, FRESH } from '../export-menu.tsx';
 import { LedgerExport, type Wallet, WalletQuery } from './documents.ts';
 import { EntryTable } from './entry-table.tsx';
-import { PaymentsQuery } from './payment-documents.ts';
+import { type Payments, PaymentsQuery } from './payment-documents.ts';
 import { LEDGER_KINDS, type WalletSearch } from './search.ts';
 import { LiveTopUp } from './top-up-state.tsx';
 import { TopUpTable } from './top-up-table.tsx';
@@ -29,8 +29,10 @@ export function WalletPage() {
     after: search.after ?? null,
     kinds: search.kind ? [search.kind] : null,
   };
-  const [{ data, error, fetching }, again] = useQuery({ query: WalletQuery, variables });
-  const wallet = data?.viewer?.wallet;
+  const [{ data, error }, again] = useQuery({ query: WalletQuery, variables });
+  const [payments] = useQuery({ query: PaymentsQuery });
+  // All parts appear at once, so that none pushes another down.
+  const wallet = payments.data || payments.error ? data?.viewer?.wallet : undefined;
   return (
     <>
       <PageHead title={t('wallet.title')} sentence={t('wallet.sentence')} />
@@ -38,12 +40,12 @@ export function WalletPage() {
       {wallet && (
         <div className={HEAD}>
           <Balance wallet={wallet} />
-          <Payments search={search} />
+          {payments.data && <WaysToPay payments={payments.data} search={search} />}
         </div>
       )}
-      <TopUps />
+      {wallet && <TopUpTable topUps={payments.data?.viewer?.wallet.topUps.nodes ?? []} />}
       {wallet && <Entries wallet={wallet} search={search} />}
-      {!wallet && fetching && <SkeletonRows rows={8} />}
+      {!wallet && !error && <SkeletonRows rows={8} />}
       {!wallet && error && (
         <Failure
           title={t('wallet.failed')}
@@ -59,21 +61,15 @@ export function WalletPage() {
 const HEAD = 'grid grid-cols-[minmax(0,1fr)_340px] items-start gap-10 max-xl:grid-cols-1 max-xl:gap-6';
 
 /** How to add cash, and automatic top-ups if cards are accepted. */
-function Payments({ search }: { search: WalletSearch }) {
-  const [{ data }] = useQuery({ query: PaymentsQuery });
-  if (!data?.viewer) return <SkeletonRows rows={3} />;
-  const { paymentOptions: options, viewer } = data;
+function WaysToPay({ payments, search }: { payments: Payments; search: WalletSearch }) {
+  const { paymentOptions: options, viewer } = payments;
+  if (!viewer) return null;
   return (
     <div>
       <AddFunds options={options} back={search.back} />
       {options.card && <AutoTopUp wallet={viewer.wallet} />}
     </div>
   );
-}
-
-function TopUps() {
-  const [{ data }] = useQuery({ query: PaymentsQuery });
-  return <TopUpTable topUps={data?.viewer?.wallet.topUps.nodes ?? []} />;
 }
 
 function Entries({ wallet, search }: { wallet: Wallet; search: WalletSearch }) {
