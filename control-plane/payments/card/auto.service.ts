@@ -146,8 +146,10 @@ export async function lockFacts(em: EntityManager, walletId: string): Promise<Au
     where s.wallet_id = ${walletId} for update of s`,
   );
   if (!settings) return null;
-  const wallet = await walletById(em, walletId);
+  // Attempts are read before the balance: one that is credited between both statements still counts as in
+  // flight. In the other order the balance would lack it, and the card would be charged again.
   const past = await pastAttempts(em, walletId, toDate(settings.changed_at));
+  const wallet = await walletById(em, walletId);
   return {
     enabled: settings.enabled,
     balance: wallet ? wallet.cash + wallet.gift + wallet.held : 0n,
