@@ -128,7 +128,12 @@ async function open(headers: Record<string, string>): Promise<WebSocket> {
 interface Message {
   type: string;
   id?: string;
-  payload?: { errors?: { extensions: { code: string } }[] } | { extensions: { code: string } }[];
+  payload?: { errors?: Failure[] } | Failure[];
+}
+
+interface Failure {
+  message: string;
+  extensions: { code: string };
 }
 
 /**
@@ -169,6 +174,8 @@ let count = 0;
 
 function codeOf({ payload }: Message): string | null {
   const errors = Array.isArray(payload) ? payload : (payload?.errors ?? []);
+  // The event of a model that another caller has just made refuses only this event.
+  if (errors.some(({ message }) => message === 'This model is not available.')) return null;
   return errors.map(({ extensions }) => extensions.code).find((code) => REFUSALS.includes(code)) ?? null;
 }
 

@@ -63,8 +63,13 @@ export async function startChain(): Promise<TestChain> {
     },
     deploy: async (decimals) => {
       const hash = await call('eth_sendTransaction', { from: SENDER, data: creationOf(tokenCode(decimals)) });
-      const receipt = (await call('eth_getTransactionReceipt', hash)) as { contractAddress: Address };
-      return receipt.contractAddress;
+      return whenReady(async () => {
+        const receipt = (await call('eth_getTransactionReceipt', hash)) as {
+          contractAddress: Address;
+        } | null;
+        if (!receipt) throw new Error('The contract is not mined yet.');
+        return receipt.contractAddress;
+      });
     },
     head: async () => Number(await call('eth_blockNumber')),
     close: async () => {
@@ -107,14 +112,14 @@ function binary(): string {
   return createRequire(import.meta.url).resolve(`@foundry-rs/anvil-${machine}/bin/anvil`);
 }
 
-async function whenReady(question: () => Promise<unknown>): Promise<void> {
+async function whenReady<Value>(question: () => Promise<Value>): Promise<Value> {
   const end = Date.now() + START_MS;
   for (;;) {
-    const isReady = await question().then(
-      () => true,
-      () => false,
+    const answer = await question().then(
+      (value) => ({ value }),
+      () => undefined,
     );
-    if (isReady) return;
+    if (answer) return answer.value;
     if (Date.now() > end) throw new Error('anvil did not start.');
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
