@@ -2,6 +2,7 @@
 import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { adminRoutes } from './admin-routes.tsx';
 import { validKeysSearch } from './pages/keys/search.ts';
+import { validItemsSearch } from './pages/personal-intelligence/search.ts';
 import { validPlaygroundSearch } from './pages/playground/search.ts';
 import { validPoolSearch, validPoolsSearch } from './pages/pools/search.ts';
 import { validModelSearch, validPricingSearch } from './pages/pricing/search.ts';
@@ -108,6 +109,7 @@ const playground = createRoute({
 const personalIntelligence = createRoute({
   getParentRoute: () => shell,
   path: '/profile/personal-intelligence',
+  validateSearch: validItemsSearch,
   loader: words('playground', 'profile'),
   component: lazyRouteComponent(
     () => import('./pages/personal-intelligence/personal-intelligence-page.tsx'),

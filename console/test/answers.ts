@@ -4,6 +4,7 @@ import { admin, adminMutations } from './admin-answers.ts';
 import { connection } from './connection.ts';
 import { policy, policyVersions, sessions } from './account.ts';
 import { poolMutations, poolQueries, poolsOf, type PoolState } from './pool-answers.ts';
+import { intelligenceOf, itemMutations, type ItemState } from './item-answers.ts';
 import { keyMutations } from './key-answers.ts';
 import { paymentMutations, paymentQueries, type PaymentState, walletPayments } from './payment-answers.ts';
 import { receiptOf } from './receipt-answers.ts';
@@ -12,7 +13,7 @@ import { entries } from './sample-entries.ts';
 import { groupRatios, makeRow, models } from './sample.ts';
 
 /** What the fake service knows; tests change it between pages. */
-export interface State extends AccountState, PoolState, PaymentState {
+export interface State extends AccountState, PoolState, PaymentState, ItemState {
   broken: boolean;
   /** What of the wallet is other than usual. */
   money: object;
@@ -72,6 +73,7 @@ function viewerOf(state: State) {
     mustAcceptPolicy: () => (state.mustAccept ? policy : null),
     wallet: () => ({ ...wallet, ...walletPayments(state), ...state.money }),
     ...playground,
+    personalIntelligence: () => intelligenceOf(state),
     policyAcceptances: [{ acceptedAt: new Date(), version: policy }],
     sessions: ({ first, after }: Page) =>
       connection(state.othersSignedIn ? sessions : sessions.slice(0, 1), first, after ?? null),
@@ -164,7 +166,8 @@ export function queries(state: State) {
     ledgerExport: ({ format }: { format: string }) => fileOf('ledger', format),
     requestReceipt: ({ requestId }: { requestId: string }) => receiptOf(requestId, state.admin),
     baseAddress: () => 'https://gateway.example',
-    node: ({ id }: { id: string }) => state.keys.find((key) => key.id === id) ?? chatOf(id),
+    node: ({ id }: { id: string }) =>
+      [...state.keys, ...state.items].find((one) => one.id === id) ?? chatOf(id),
     catalog: ({ first, after }: Page) => connection(models, first, after ?? null),
     catalogModel: ({ name }: { name: string }) => models.find((model) => model.name === name) ?? null,
     groupRatios: () => groupRatios,
@@ -195,6 +198,7 @@ export function mutations(state: State) {
     ...keyMutations(state),
     ...poolMutations(state),
     ...paymentMutations(state),
+    ...itemMutations(state),
     ...adminMutations(state),
   };
 }

@@ -12,6 +12,7 @@ import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import { makeAccount } from './account-answers.ts';
 import { mutations, queries, type State } from './answers.ts';
+import { makeItems } from './item-answers.ts';
 import { makePools, poolAdministration } from './pool-answers.ts';
 import { makePayments } from './payment-answers.ts';
 import { makeKeys, makeRow } from './sample.ts';
@@ -43,7 +44,7 @@ const CONTENT_TYPES: Record<string, string> = {
 };
 
 function makeState(): State {
-  const account = { ...makeAccount(), ...makePools(), ...makePayments() };
+  const account = { ...makeAccount(), ...makePools(), ...makePayments(), ...makeItems() };
   return { signedIn: true, keys: makeKeys(), broken: false, admin: false, money: {}, ...account };
 }
 

@@ -1,5 +1,6 @@
-/** What the fake control plane answers about the Playground and Personal Intelligence: kept chats. */
+/** What the fake control plane answers about the Playground: kept chats. */
 import { connection } from './connection.ts';
+import { usedItems } from './item-answers.ts';
 import { ago } from './sample.ts';
 
 const MINUTE_MS = 60_000;
@@ -27,6 +28,7 @@ function message(index: number, more: object) {
     parentId: index === 1 ? null : `msg_${index - 1}`,
     requestId: `req_01KAGX9B${index}`,
     usage: null,
+    usedItems: [] as object[],
     createdAt: ago((30 - index) * MINUTE_MS),
     ...more,
   };
@@ -54,6 +56,7 @@ const messages = [
   message(2, {
     content: REPLY,
     reasoning: 'The reader runs three nodes. A number helps.',
+    usedItems,
     // Charged when the model cost less than it does today.
     usage: { __typename: 'UsageEntry', id: 'req_01KAGX9B2', cost: '0.25' },
   }),
@@ -80,9 +83,7 @@ export function chatOf(id: string) {
   return chats.find((chat) => chat.id === id) ?? null;
 }
 
-const KINDS = ['DURABLE_ROUTINE', 'PREFERENCE_PROFILE', 'CONVERSATION_SUMMARY', 'WORKING_ON'];
-
-/** What the viewer has in the Playground: two of four switches are on. */
+/** What the viewer has in the Playground. */
 export const playground = {
   playground: {
     storing: true,
@@ -93,15 +94,5 @@ export const playground = {
         first,
         after ?? null,
       ),
-  },
-  personalIntelligence: {
-    storing: true,
-    storedConversationCount: chats.length,
-    storageUsed: 0.1,
-    switches: KINDS.map((kind, index) => ({
-      kind,
-      enabled: index < 2,
-      changedAt: ago(DAY_MINUTES * MINUTE_MS),
-    })),
   },
 };

@@ -13,6 +13,7 @@ import {
   type View,
 } from './browser.ts';
 import { sharedChromium } from './chromium.ts';
+import { makeItems } from './item-answers.ts';
 import { makePayments } from './payment-answers.ts';
 import { makePools } from './pool-answers.ts';
 import { makeKeys, resetModels } from './sample.ts';
@@ -100,6 +101,7 @@ function reset({ fake }: Stage): void {
     ...makeAccount(),
     ...makePools(),
     ...makePayments(),
+    ...makeItems(),
   });
 }
 

@@ -74,6 +74,8 @@ function valueOf(variable: string, id: string | undefined): unknown {
     month: range(30, 0),
     groupBy: ['MODEL'],
     name: 'swift',
+    modelName: 'swift',
+    draft: '',
     subdomain: 'free-to-take',
     format: 'CSV',
     id,

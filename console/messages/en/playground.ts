@@ -1,5 +1,8 @@
 /** English texts of the Playground and of Personal Intelligence. */
+import { items } from './items.ts';
+
 export const playground = {
+  ...items,
   playground: {
     title: 'Playground',
     newChat: 'New chat',

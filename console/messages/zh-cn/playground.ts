@@ -1,8 +1,10 @@
 /** Simplified Chinese texts of the Playground and of Personal Intelligence. */
 import type { playground as english } from '../en/playground.ts';
 import type { Translation } from '../translation.ts';
+import { items } from './items.ts';
 
 export const playground: Translation<typeof english> = {
+  ...items,
   playground: {
     title: 'Playground',
     newChat: '新对话',

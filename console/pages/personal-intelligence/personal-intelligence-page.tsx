@@ -1,81 +1,82 @@
-/** The four switches of Personal Intelligence, and whether chats are stored. */
-import { clsx } from 'clsx';
-import { Archive, EyeOff, ListTodo, Repeat, ScrollText, SlidersHorizontal } from 'lucide-react';
-import { useMutation, useQuery } from 'urql';
+/** Personal Intelligence: four switches, whether chats are stored, and everything that is known. */
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Archive, Eye, EyeOff, Plus } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import { useQuery } from 'urql';
+import { Button } from '../../components/button.tsx';
 import { Banner } from '../../components/notice.tsx';
-import { useToast } from '../../components/toast.tsx';
-import { graphql, type ResultOf } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
-import { UserErrorFields } from '../answer-fields.ts';
-import { useFailureWords } from '../failure-words.ts';
 import { useStorageText } from '../playground/storage-text.ts';
 import { ProfileFrame } from '../profile/profile-frame.tsx';
+import { type Intelligence, IntelligenceQuery } from './documents.ts';
+import type { Task } from './item-dialogs.tsx';
+import { ItemList } from './item-list.tsx';
+import { ItemFiles } from './item-files.tsx';
+import { SwitchCard } from './switch-card.tsx';
 
-const IntelligenceQuery = graphql(`
-  query Intelligence {
-    viewer {
-      id
-      email
-      personalIntelligence {
-        storing
-        storedConversationCount
-        storageUsed
-        switches {
-          kind
-          enabled
-          changedAt
-        }
-      }
-    }
-  }
-`);
-
-const SwitchSet = graphql(
-  `
-    mutation SwitchSet($input: PersonalSwitchInput!) {
-      personalSwitchSet(input: $input) {
-        personalIntelligence {
-          storing
-        }
-        userErrors {
-          ...UserErrorFields
-        }
-      }
-    }
-  `,
-  [UserErrorFields],
-);
-
-type Intelligence = NonNullable<ResultOf<typeof IntelligenceQuery>['viewer']>['personalIntelligence'];
-type Switch = Intelligence['switches'][number];
-
-const ICONS = {
-  DURABLE_ROUTINE: Repeat,
-  PREFERENCE_PROFILE: SlidersHorizontal,
-  CONVERSATION_SUMMARY: ScrollText,
-  WORKING_ON: ListTodo,
-} as const;
+const loadDialogs = () => import('./item-dialogs.tsx');
+const ItemDialog = lazy(async () => ({ default: (await loadDialogs()).ItemDialog }));
 
 /** The page, one of the profile's tabs. */
 export function PersonalIntelligencePage() {
-  const { t } = useTranslation();
   const [{ data, error }, again] = useQuery({ query: IntelligenceQuery, requestPolicy: 'cache-and-network' });
-  const refresh = () => again({ requestPolicy: 'network-only' });
+  const [version, setVersion] = useState(0);
+  const [task, setTask] = useState<Task>();
+  const refresh = () => {
+    again({ requestPolicy: 'network-only' });
+    setVersion((now) => now + 1);
+  };
   return (
     <ProfileFrame viewer={data?.viewer} error={error} onRetry={refresh}>
       {({ personalIntelligence }) => (
-        <section>
-          <h2 className="text-section">{t('intelligence.title')}</h2>
-          <p className="mt-1 mb-5 text-ink-2">{t('intelligence.sentence')}</p>
-          <Switches intelligence={personalIntelligence} onToggled={refresh} />
-        </section>
+        <>
+          <section>
+            <Head onTask={setTask} onChanged={refresh} />
+            <Switches intelligence={personalIntelligence} onChanged={refresh} />
+          </section>
+          <ItemList version={version} onTask={setTask} onChanged={refresh} />
+          <Ending intelligence={personalIntelligence} onTask={setTask} />
+          <Suspense>
+            {task && <ItemDialog task={task} onClose={() => setTask(undefined)} onChanged={refresh} />}
+          </Suspense>
+        </>
       )}
     </ProfileFrame>
   );
 }
 
-function Switches({ intelligence, onToggled }: { intelligence: Intelligence; onToggled: () => void }) {
+function Head({ onTask, onChanged }: { onTask: (task: Task) => void; onChanged: () => void }) {
   const { t } = useTranslation();
+  return (
+    <div className="mb-5 flex flex-wrap items-start gap-x-6 gap-y-3">
+      <div className="min-w-0 flex-1 basis-72">
+        <h2 className="text-section">{t('intelligence.title')}</h2>
+        <p className="mt-1 text-ink-2">{t('intelligence.sentence')}</p>
+      </div>
+      <div className="flex flex-wrap gap-2" onPointerEnter={() => void loadDialogs()}>
+        <Button
+          icon={<Eye size={16} strokeWidth={1.75} aria-hidden="true" />}
+          onClick={() => onTask({ name: 'preview' })}
+        >
+          {t('items.preview')}
+        </Button>
+        <ItemFiles onChanged={onChanged} />
+        <Button
+          variant="primary"
+          icon={<Plus size={16} strokeWidth={1.75} aria-hidden="true" />}
+          onClick={() => onTask({ name: 'add' })}
+        >
+          {t('items.add')}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+function Switches({ intelligence, onChanged }: { intelligence: Intelligence; onChanged: () => void }) {
+  const { t } = useTranslation();
+  const search = useSearch({ from: '/signed-in/profile/personal-intelligence' });
+  const navigate = useNavigate({ from: '/profile/personal-intelligence' });
   const { storing, switches, storedConversationCount: count, storageUsed } = intelligence;
   const storageText = useStorageText()(storageUsed);
   const on = switches.filter((item) => item.enabled).length;
@@ -91,48 +92,52 @@ function Switches({ intelligence, onToggled }: { intelligence: Intelligence; onT
       </Banner>
       <ul className="mt-5 grid grid-cols-2 gap-4 max-lg:grid-cols-1">
         {switches.map((item) => (
-          <SwitchCard key={item.kind} item={item} onToggled={onToggled} />
+          <SwitchCard
+            key={item.kind}
+            item={item}
+            onChanged={onChanged}
+            onShow={(kind) => void navigate({ search: { ...search, kind, after: undefined } })}
+          />
         ))}
       </ul>
+      <Reading intelligence={intelligence} />
     </>
   );
 }
 
-function SwitchCard({ item: { kind, enabled }, onToggled }: { item: Switch; onToggled: () => void }) {
+/** Which model reads chats, and whether chats wait for it. */
+function Reading({ intelligence: { readingModel, pendingJobs, storing } }: { intelligence: Intelligence }) {
   const { t } = useTranslation();
-  const [{ fetching }, send] = useMutation(SwitchSet);
-  const words = useFailureWords();
-  const toast = useToast();
-  const Icon = ICONS[kind];
-  const toggle = async (on: boolean) => {
-    const { data, error } = await send({ input: { kind, enabled: on } });
-    const reason = words(error, data?.personalSwitchSet.userErrors);
-    if (reason !== undefined) toast({ text: reason, failed: true });
-    onToggled();
-  };
   return (
-    <li className={clsx('rounded-card border border-line p-5', enabled ? 'bg-raise' : 'bg-canvas')}>
-      <label className="flex items-center gap-3 touch:-my-3 touch:min-h-11">
-        <Icon
-          size={16}
-          strokeWidth={1.75}
-          className={enabled ? 'text-accent' : 'text-ink-2'}
-          aria-hidden="true"
-        />
-        <span className="flex-1 font-semibold">{t(`intelligence.kinds.${kind}`)}</span>
-        <span className="text-table text-ink-2" aria-hidden="true">
-          {t(enabled ? 'intelligence.on' : 'intelligence.off')}
-        </span>
-        <input
-          type="checkbox"
-          role="switch"
-          className="switch"
-          checked={enabled}
-          disabled={fetching}
-          onChange={(event) => void toggle(event.target.checked)}
-        />
-      </label>
-      <p className="mt-1 pl-7 text-ink-2 touch:relative touch:mt-1.5">{t(`intelligence.meanings.${kind}`)}</p>
-    </li>
+    <p className="mt-3 text-hint text-ink-3">
+      {readingModel === null ? t('items.noReader') : t('items.reader', { model: readingModel })}{' '}
+      {storing && pendingJobs > 0 && t('items.waiting', { count: pendingJobs })}
+    </p>
+  );
+}
+
+interface EndingProps {
+  intelligence: Intelligence;
+  onTask: (task: Task) => void;
+}
+
+/** What is never learned, and how to delete everything. */
+function Ending({ intelligence: { switches }, onTask }: EndingProps) {
+  const { t } = useTranslation();
+  const count = switches.reduce((sum, { itemCount }) => sum + itemCount, 0);
+  return (
+    <section className="border-t border-line pt-6">
+      <p className="max-w-[80ch] text-table text-ink-2">{t('items.neverLearned')}</p>
+      <div className="mt-4 flex flex-wrap gap-2">
+        {count > 0 && (
+          <Button variant="destructive" onClick={() => onTask({ name: 'deleteAll', count })}>
+            {t('items.deleteAll')}
+          </Button>
+        )}
+        <Button variant="destructive" onClick={() => onTask({ name: 'forget' })}>
+          {t('items.forget')}
+        </Button>
+      </div>
+    </section>
   );
 }

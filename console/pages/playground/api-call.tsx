@@ -51,5 +51,6 @@ const BLANK = {
   parentId: null,
   requestId: null,
   usage: null,
+  usedItems: [],
   createdAt: '',
 };

@@ -11,7 +11,8 @@ import { useTranslation } from '../../translation.ts';
 import { ViewerQuery } from '../shell/viewer.ts';
 import { ChatHead, StorageBanner } from './chat-head.tsx';
 import { Composer, type Draft } from './composer.tsx';
-import type { ChatMessage, PickedModel } from './documents.ts';
+import type { ChatMessage } from './documents.ts';
+import type { PickedModel } from './models.ts';
 import { MessageList } from './message-list.tsx';
 import { type Refused, useChat } from './use-chat.ts';
 

@@ -7,7 +7,8 @@ import { Menu } from '../../components/menu.tsx';
 import { Money, moneyText } from '../../components/money.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useTranslation } from '../../translation.ts';
-import type { PickedModel, Picture } from './documents.ts';
+import type { Picture } from './documents.ts';
+import type { PickedModel } from './models.ts';
 import { addressOf, pictureOf, PICTURES_MAX } from './pictures.ts';
 
 export interface Draft {

@@ -8,9 +8,11 @@ import { moneyText } from '../../components/money.tsx';
 import { exactText, formatOf } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
 import { Charge } from './charge.tsx';
-import type { ChatMessage, PickedModel } from './documents.ts';
+import type { ChatMessage } from './documents.ts';
+import type { PickedModel } from './models.ts';
 import { addressOf } from './pictures.ts';
 import { versionsOf } from './thread.ts';
+import { UsedItems } from './used-items.tsx';
 import { VersionSwitch } from './version-switch.tsx';
 
 // The Markdown renderer is large, and not needed before the first reply.
@@ -128,6 +130,7 @@ function Reply({ message, versions, models, onAgain }: ReplyProps) {
           {clock.format(at)}
         </time>
       </header>
+      <UsedItems used={message.usedItems} />
       {reasoning && (
         <details className="my-2 text-table text-ink-2">
           <summary>{t('playground.thinking')}</summary>

@@ -9,7 +9,8 @@ import { useMedia } from '../../components/store.ts';
 import type { ResultOf } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
 import { Chat } from './chat.tsx';
-import { modelsOf, type PickedModel, PlaygroundQuery } from './documents.ts';
+import { PlaygroundQuery } from './documents.ts';
+import { modelsOf, type PickedModel } from './models.ts';
 import { History } from './history.tsx';
 
 // Loaded when a dialog opens.

@@ -1,0 +1,9 @@
+/** The four kinds of items. */
+
+export const KINDS = ['DURABLE_ROUTINE', 'PREFERENCE_PROFILE', 'CONVERSATION_SUMMARY', 'WORKING_ON'] as const;
+export type ItemKind = (typeof KINDS)[number];
+
+/** The kind with this name; undefined if there is none. */
+export function kindOf(name: string | undefined): ItemKind | undefined {
+  return KINDS.find((kind) => kind === name);
+}

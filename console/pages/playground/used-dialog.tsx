@@ -1,0 +1,86 @@
+/** The dialog with the lines that were sent about the user, and what the user can do with their items. */
+import { EyeOff, MessageSquareQuote, Pencil, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { useQuery } from 'urql';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { useTranslation } from '../../translation.ts';
+import { ItemQuery } from '../personal-intelligence/documents.ts';
+import { ItemDialog, type Task } from '../personal-intelligence/item-dialogs.tsx';
+import { useItemChange } from '../personal-intelligence/use-item-change.ts';
+import type { UsedItem } from './documents.ts';
+
+/** The dialog. */
+export function UsedDialog({ used, onClose }: { used: readonly UsedItem[]; onClose: () => void }) {
+  const { t } = useTranslation();
+  const [task, setTask] = useState<Task>();
+  const [version, setVersion] = useState(0);
+  return (
+    <>
+      <Dialog open wide onClose={onClose} title={t('items.usedTitle')} sentence={t('items.usedSentence')}>
+        <ul className="flex flex-col gap-5">
+          {used.map((item) => (
+            <UsedLine key={`${item.itemId} ${version}`} used={item} onTask={setTask} />
+          ))}
+        </ul>
+      </Dialog>
+      {task && (
+        <ItemDialog
+          task={task}
+          onClose={() => setTask(undefined)}
+          onChanged={() => setVersion((now) => now + 1)}
+        />
+      )}
+    </>
+  );
+}
+
+function UsedLine({
+  used: { itemId, kind, text },
+  onTask,
+}: {
+  used: UsedItem;
+  onTask: (task: Task) => void;
+}) {
+  const { t } = useTranslation();
+  const [{ data, fetching }, again] = useQuery({
+    query: ItemQuery,
+    variables: { id: itemId },
+    requestPolicy: 'network-only',
+  });
+  const change = useItemChange(() => again({ requestPolicy: 'network-only' }));
+  const item = data?.node && 'text' in data.node ? data.node : undefined;
+  return (
+    <li>
+      <div className="text-hint text-ink-3">{t(`items.kinds.${kind}`)}</div>
+      <p className="[overflow-wrap:anywhere] whitespace-pre-wrap">{text}</p>
+      {!fetching && !item && <p className="text-table text-ink-3">{t('items.usedGone')}</p>}
+      {item && (
+        <div className="mt-2 flex flex-wrap gap-2">
+          <Button size="small" icon={<Pencil {...ICON} />} onClick={() => onTask({ name: 'edit', item })}>
+            {t('items.edit')}
+          </Button>
+          <Button
+            size="small"
+            icon={<EyeOff {...ICON} />}
+            onClick={() => void change(item, { suppressed: !item.suppressed })}
+          >
+            {t(item.suppressed ? 'items.useAgain' : 'items.notRelevant')}
+          </Button>
+          <Button
+            size="small"
+            icon={<MessageSquareQuote {...ICON} />}
+            onClick={() => onTask({ name: 'sources', item })}
+          >
+            {t('items.sources')}
+          </Button>
+          <Button size="small" icon={<Trash2 {...ICON} />} onClick={() => onTask({ name: 'delete', item })}>
+            {t('items.delete')}
+          </Button>
+        </div>
+      )}
+    </li>
+  );
+}
+
+const ICON = { size: 14, strokeWidth: 1.75, 'aria-hidden': true } as const;
