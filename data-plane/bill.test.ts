@@ -10,6 +10,7 @@ import type { FailureCode } from '@gateway/shared/failures';
 import type { PoolRecord } from '@gateway/shared/records';
 import { openBill } from './bill.ts';
 import type { Bill } from './bill.ts';
+import type { Caller } from './admission/authenticate.ts';
 import { Bulkhead } from './admission/bulkhead.ts';
 import { RepeatedRefusals } from './admission/repeated-refusals.ts';
 import { Slot } from './admission/slot.ts';
@@ -48,9 +49,10 @@ let last = 0;
 interface BillOptions {
   pool?: PoolRecord;
   keyId?: string;
+  source?: Caller['source'];
 }
 
-async function open({ pool, keyId = 'key-1' }: BillOptions = {}): Promise<{
+async function open({ pool, keyId = 'key-1', source = 'API_KEY' }: BillOptions = {}): Promise<{
   bill: Bill;
   headers: Record<string, string>;
 }> {
@@ -69,7 +71,7 @@ async function open({ pool, keyId = 'key-1' }: BillOptions = {}): Promise<{
     onEnd: () => undefined,
   };
   const { record: key } = makeKey({ id: keyId, group: 'vip' });
-  const caller = { key, pool, source: 'API_KEY' as const, address: '192.0.2.7', usedPreviousSecret: false };
+  const caller = { key, pool, source, address: '192.0.2.7', usedPreviousSecret: false };
   const price = { base: '100000', ratio: '0.9', price: '90000' };
   const sale = { model: makeModel(), price, family: 'messages' as const, streamed: true };
   const slot = new Slot(caller, current, { wallets, keys, ledger });
@@ -86,6 +88,15 @@ const codeOf = (promise: Promise<unknown>): Promise<string> =>
 const failure = (code: FailureCode): GatewayError => new GatewayError(code, 'Try again.');
 
 describe('a bill', () => {
+  it('is free if Personal Intelligence reads a chat, and is reported for the usage log', async () => {
+    const { bill, headers } = await open({ source: 'PERSONAL_INTELLIGENCE' });
+    expect([headers['x-gateway-price-usd'], ledger.open]).toEqual(['0.00', 0]);
+    await bill.commit('DELIVERED');
+    bill.close();
+    expect(ledger.charges).toEqual([]);
+    expect(ledger.free).toMatchObject([{ source: 'PERSONAL_INTELLIGENCE', cost: '0' }]);
+  });
+
   it('names and holds its price, and is charged once with all of its figures', async () => {
     const { bill, headers } = await open();
     expect([headers['x-gateway-price-usd'], ledger.open, bill.charged]).toEqual(['0.09', 1, false]);

@@ -220,6 +220,20 @@ const messages = keyedChapter({
   open: openMessage,
 });
 
+const items = keyedChapter({
+  name: 'personalIntelligenceItems',
+  key: sql`i.id`,
+  owner: sql`i.user_id`,
+  from: sql`personal_item i`,
+  item: sql`'id', i.id, 'kind', i.kind, 'origin', i.origin, 'sealed', encode(i.sealed, 'base64'),
+    'pinned', i.pinned, 'suppressed', i.suppressed, 'timesUsed', i.times_used,
+    'firstSeenAt', i.first_seen_at, 'lastSeenAt', i.last_seen_at, 'expiresAt', i.expires_at`,
+  open: ({ sealed, ...rest }, key) => {
+    const bytes = bytesOf(sealed);
+    return { ...rest, text: key && bytes ? key.open(rest.id, bytes) : null };
+  },
+});
+
 function openMessage(item: SealedItem, key: ContentKey | undefined): object {
   const { sealed, pictures, ...rest } = item;
   const picturesSealed = bytesOf(pictures);
@@ -249,6 +263,7 @@ export const CHAPTERS: readonly Chapter[] = [
   wallet,
   usage,
   switches,
+  items,
   conversations,
   messages,
 ];

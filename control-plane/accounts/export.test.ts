@@ -19,6 +19,7 @@ const KEY = `mutation ($input: ApiKeyCreateInput!) { apiKeyCreate(input: $input)
 const REVEAL = `mutation ($input: IdInput!) { apiKeyReveal(input: $input) { secret ${ERRORS} } }`;
 const TOKEN = `mutation { accessTokenCreate(input: { name: "script", scopes: [KEYS_READ] }) {
     secret ${ERRORS} } }`;
+const ITEM = `mutation { derivedItemCreate(input: { kind: WORKING_ON, text: "A boat" }) { ${ERRORS} } }`;
 const SWITCH = `mutation { personalSwitchSet(input: { kind: WORKING_ON, enabled: true }) { ${ERRORS} } }`;
 
 type File = Record<string, Record<string, unknown>[]>;
@@ -55,6 +56,7 @@ async function fill(email: string): Promise<{ browser: Browser; secrets: string[
     actor: SYSTEM_ACTOR,
   });
   await browser.send(SWITCH);
+  await browser.send(ITEM);
   await addChat(id);
   await addPool(id);
   const secrets = [
@@ -133,6 +135,7 @@ describe('an export of personal data', () => {
     expect(file['accessTokens']).toMatchObject([{ name: 'script' }]);
     expect(file['walletEntries']).toMatchObject([{ bucket: 'GIFT', amount: 2_500_000 }]);
     expect(file['personalIntelligenceSwitches']).toMatchObject([{ kind: 'WORKING_ON', enabled: true }]);
+    expect(file['personalIntelligenceItems']).toMatchObject([{ kind: 'WORKING_ON', text: 'A boat' }]);
     expect(file['conversations']).toMatchObject([{ title: 'About cats' }]);
     expect(file['messages']?.map(({ content }) => content)).toEqual(
       Array.from({ length: 25 }, (_, at) => `Question ${at}`),
@@ -152,7 +155,7 @@ describe('an export of personal data', () => {
     const { id: otherId } = await userOf('cem@example.com');
     const text = await (await other.visit(await pathOf(other))).text();
     expect(text).toContain(otherId);
-    expect(text).not.toMatch(new RegExp(`${id}|bob@|About cats|Laptop|Team`));
+    expect(text).not.toMatch(new RegExp(`${id}|bob@|About cats|A boat|Laptop|Team`));
   });
 
   it('can be downloaded once, by its owner, until it expires', async () => {

@@ -28,8 +28,11 @@ The Playground in the console works without storing your conversations. If, and 
 feature of Personal Intelligence in your profile, Playground conversations are stored and analysed, and what
 is derived from them (durable routines, preference profiles, conversation summaries, what you were working
 on) may be given to the model as context for later replies. Every feature has a switch of its own, and all
-are off at first. You can delete single conversations, single derived items, or everything at once. Requests
-made with an API key are never part of this.
+are off at first. The model that reads your conversations is named on the page of these switches. You can
+correct and delete single items, delete single conversations, or have everything forgotten at once. Both are
+encrypted under a key of your own, which is destroyed when you have everything forgotten or close your
+account. Administrators see how many items exist, never what they say. Requests made with an API key are
+never part of this.
 
 ## 4. Your account
 
