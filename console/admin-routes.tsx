@@ -86,6 +86,15 @@ const adminPolicies = createRoute({
   loader: words('people'),
   component: lazyRouteComponent(() => import('./pages/admin/policies/policies-page.tsx'), 'PoliciesPage'),
 });
+const adminIntelligence = createRoute({
+  getParentRoute: () => admin,
+  path: '/personal-intelligence',
+  loader: words('people'),
+  component: lazyRouteComponent(
+    () => import('./pages/admin/intelligence/intelligence-page.tsx'),
+    'IntelligencePage',
+  ),
+});
 const adminStorefront = createRoute({
   getParentRoute: () => admin,
   path: '/storefront',
@@ -121,6 +130,7 @@ const adminPages = [
   adminModels,
   adminUpstreams,
   adminUpstream,
+  adminIntelligence,
   adminStorefront,
   adminPools,
   adminPool,

@@ -106,6 +106,8 @@ const PARTS: readonly string[] = !import.meta.env.DEV
       'PlaygroundHome',
       'PersonalIntelligence',
       'PersonalSwitch',
+      'PersonalIntelligenceSettings',
+      'PersonalIntelligenceHealth',
       'InjectionPreview',
       'ItemSource',
       'UsedItem',

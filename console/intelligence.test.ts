@@ -131,3 +131,20 @@ describe.skipIf(!ready)('everything', () => {
     });
   });
 });
+
+describe.skipIf(!ready)('an administrator', () => {
+  test('chooses the model that reads chats, and sees counts only', async () => {
+    await visit('/admin/personal-intelligence', async (page) => {
+      await page.getByText('3, the oldest overdue for 2 min').waitFor();
+      await page.getByRole('button', { name: 'Edit settings' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Edit settings' });
+      await dialog.getByLabel('Model that reads chats').selectOption('coder');
+      await dialog.getByLabel('Monthly budget at list price, in USD').fill('75');
+      await dialog.getByLabel('Reason').fill('A better reader.');
+      expect(await violations(page)).toEqual([]);
+      await press(page, dialog.getByRole('button', { name: 'Save' }));
+      await page.getByText('$75').waitFor();
+      await page.getByText('coder').waitFor();
+    });
+  });
+});

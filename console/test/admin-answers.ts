@@ -210,10 +210,14 @@ export const admin = {
       { rule: 'I3', promise: 'no wallet is below zero', violations: [] },
     ],
   }),
+  personalIntelligenceSettings: () => reading,
+  personalIntelligenceHealth: { waiting: 3, quarantined: 1, ageSeconds: 90, users: 12 },
   policyVersions,
   dataPlaneNodes: nodes,
   providers,
 };
+
+const reading = { modelName: 'swift', monthlyBudget: '50.00', spentThisMonth: '12.30', providerIds: null };
 
 interface SampleStateChange {
   id: string;
@@ -240,6 +244,10 @@ export const adminMutations = (state: AccountState) => ({
   adminSessionRevoke: () => ({ user: users[1], userErrors: [] }),
   adminNodeDrain: ({ input }: { input: { id: string } }) => ({
     node: { ...nodes.find(({ id }) => id === input.id), state: 'DRAINING' },
+    userErrors: [],
+  }),
+  adminPersonalIntelligenceSet: ({ input }: { input: object }) => ({
+    settings: Object.assign(reading, input),
     userErrors: [],
   }),
   adminPolicyPublish: () => ({ policy, userErrors: [] }),

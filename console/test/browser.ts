@@ -63,6 +63,7 @@ export const ADMIN_PAGES = [
   '/admin/health',
   '/admin/audit',
   '/admin/policies',
+  '/admin/personal-intelligence',
   '/admin/ledger',
   '/admin/storefront',
   '/admin/pools',

@@ -27,6 +27,7 @@ export const admin = {
       groups: 'Group ratios',
       audit: 'Audit log',
       policies: 'Privacy policy',
+      intelligence: 'Personal Intelligence',
     },
     failed: 'This could not be loaded',
     failedSafe: 'API requests still work: nodes run without the control plane.',

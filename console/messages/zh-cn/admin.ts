@@ -30,6 +30,7 @@ export const admin: Translation<typeof english> = {
       groups: '分组倍率',
       audit: '审计日志',
       policies: '隐私政策',
+      intelligence: '个人智能',
     },
     failed: '无法加载',
     failedSafe: 'API 请求仍可用：节点无需控制面也能工作。',

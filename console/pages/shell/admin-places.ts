@@ -29,7 +29,8 @@ export interface AdminPlace {
     | 'pools'
     | 'groups'
     | 'audit'
-    | 'policies';
+    | 'policies'
+    | 'intelligence';
 }
 
 export const OPERATIONS: readonly AdminPlace[] = [
@@ -48,5 +49,6 @@ export const BUSINESS: readonly AdminPlace[] = [
   { to: '/admin/groups', icon: Percent, name: 'groups' },
   { to: '/admin/audit', icon: ScrollText, name: 'audit' },
   { to: '/admin/policies', icon: FileText, name: 'policies' },
+  { to: '/admin/personal-intelligence', icon: BookOpenText, name: 'intelligence' },
 ];
 export const ADMIN_PLACES: readonly AdminPlace[] = [...OPERATIONS, ...PEOPLE, ...BUSINESS];
