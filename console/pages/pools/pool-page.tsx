@@ -15,13 +15,13 @@ import { useTranslation } from '../../translation.ts';
 import { lastWeek } from '../keys/week.ts';
 import { NotFound } from '../shell/not-found.tsx';
 import { PoolChanges } from './documents.ts';
-import { EndedBanner } from './ended-banner.tsx';
 import { type PoolDetail, PoolQuery } from './pool-documents.ts';
 import { PoolKeys } from './pool-keys.tsx';
 import { PeriodLeft, PoolStateChip, RateGauge } from './pool-parts.tsx';
 import { AutoRenew, PoolActions } from './pool-tasks.tsx';
 import { PeriodTable } from './period-table.tsx';
 
+const EndedBanner = lazy(async () => ({ default: (await import('./ended-banner.tsx')).EndedBanner }));
 const PaidReceipt = lazy(async () => {
   const [{ PaidReceipt: Receipt }] = await Promise.all([import('./paid-receipt.tsx'), loadWords(['wallet'])]);
   return { default: Receipt };
@@ -40,17 +40,20 @@ export function PoolPage() {
     return (
       <>
         <Head pool={data.pool} />
-        <div className="flex flex-col gap-10">
-          <EndedBanner pool={data.pool} />
-          <Suspense>{paid === 'now' && <PaidReceipt pool={data.pool} />}</Suspense>
-          <Facts pool={data.pool} free={data.poolStorefront.poolRequestsFree} />
-          <PoolKeys
-            pool={data.pool}
-            groups={groups}
-            onChanged={() => again({ requestPolicy: 'network-only' })}
-          />
-          <PeriodTable periods={data.pool.periods} />
-        </div>
+        {/* The banner of an ended pool loads before the rest appears, so that it pushes nothing down. */}
+        <Suspense fallback={<SkeletonRows rows={8} />}>
+          <div className="flex flex-col gap-10">
+            {data.pool.state === 'EXPIRED' && <EndedBanner pool={data.pool} />}
+            <Suspense>{paid === 'now' && <PaidReceipt pool={data.pool} />}</Suspense>
+            <Facts pool={data.pool} free={data.poolStorefront.poolRequestsFree} />
+            <PoolKeys
+              pool={data.pool}
+              groups={groups}
+              onChanged={() => again({ requestPolicy: 'network-only' })}
+            />
+            <PeriodTable periods={data.pool.periods} />
+          </div>
+        </Suspense>
       </>
     );
   }

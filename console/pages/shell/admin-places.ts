@@ -3,6 +3,7 @@ import type { LinkProps } from '@tanstack/react-router';
 import {
   BookOpenText,
   Boxes,
+  Brain,
   FileText,
   HeartPulse,
   Layers,
@@ -49,6 +50,6 @@ export const BUSINESS: readonly AdminPlace[] = [
   { to: '/admin/groups', icon: Percent, name: 'groups' },
   { to: '/admin/audit', icon: ScrollText, name: 'audit' },
   { to: '/admin/policies', icon: FileText, name: 'policies' },
-  { to: '/admin/personal-intelligence', icon: BookOpenText, name: 'intelligence' },
+  { to: '/admin/personal-intelligence', icon: Brain, name: 'intelligence' },
 ];
 export const ADMIN_PLACES: readonly AdminPlace[] = [...OPERATIONS, ...PEOPLE, ...BUSINESS];
