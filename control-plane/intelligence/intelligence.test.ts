@@ -6,8 +6,11 @@ import { startFakeDataPlane } from '../../test/memory/fake-data-plane.ts';
 import type { FakeDataPlane } from '../../test/memory/fake-data-plane.ts';
 import { extract } from '../../test/memory/extractor.ts';
 import { chooseModel, derivingParts, Learner, readChats } from '../../test/memory/learner.ts';
-import { query, sql } from '../database/sql.ts';
+import { inTransaction, query, sql } from '../database/sql.ts';
 import { deriveItems } from './deriving/derive.ts';
+import { insertItem } from './item.rows.ts';
+import { lockItems } from './item.service.ts';
+import { contentKeysOf } from './open-keys.ts';
 import { PERSONAL_KINDS } from './switch.entity.ts';
 
 let dataPlane: FakeDataPlane;
@@ -35,6 +38,8 @@ beforeEach(async () => {
 });
 
 const em = () => test.orm.em.fork();
+const locksWaitedFor = async (): Promise<number> =>
+  (await query(em(), sql`select 1 from pg_locks where locktype = 'advisory' and not granted`)).length;
 const texts = async (): Promise<string[]> => (await ann.items()).map(({ text }) => text);
 const jobs = (): Promise<{ reason: string | null; tries: number; quarantined: boolean }[]> =>
   query(em(), sql`select reason, tries, quarantined_at is not null as quarantined from personal_job`);
@@ -99,6 +104,28 @@ describe('what the user says', () => {
     expect(await texts()).toEqual([]);
   });
 
+  it('is forgotten with at most 1,000 hashes of deleted items', async () => {
+    const made = await ann.change('derivedItemCreate', 'DerivedItemCreateInput', {
+      ...{ kind: 'WORKING_ON', text: 'A boat' },
+    });
+    const userId = await ann.id();
+    await query(
+      em(),
+      sql`insert into personal_forgotten (user_id, text_mac, terms, created_at)
+        select ${userId}, decode(lpad(n::text, 8, '0'), 'hex'), '{}', now() - interval '1 day'
+        from generate_series(1, 1000) as n`,
+    );
+    const ids = [pick<string>(made, 'derivedItemCreate', 'item', 'id')];
+    await ann.change('derivedItemDelete', 'DerivedItemDeleteInput', { ids, neverRelearn: true });
+    const [{ count, newest } = { count: 0, newest: 0 }] = await query<{ count: number; newest: number }>(
+      em(),
+      sql`select count(*)::integer as count,
+          (count(*) filter (where created_at > now() - interval '1 hour'))::integer as newest
+        from personal_forgotten where user_id = ${userId}`,
+    );
+    expect([count, newest]).toEqual([1000, 1]);
+  });
+
   it('ends when its task is done', async () => {
     await ann.turn(['WORKING_ON'], true);
     await ann.tell('I am writing a parser for invoices.');
@@ -149,6 +176,22 @@ describe('a switch', () => {
     dataPlane.read = extract;
     await readChats(test);
     expect((await ann.items()).some(({ text }) => text.includes('spaces'))).toBe(false);
+  });
+
+  it('that is turned off with its items deletes an item that a job is writing, too', async () => {
+    await ann.turn(PERSONAL_KINDS, true);
+    const userId = await ann.id();
+    const key = await contentKeysOf(test).of(userId);
+    const draft = { userId, kind: 'WORKING_ON', text: 'Building a boat', origin: 'DERIVED' } as const;
+    const { turned } = await inTransaction(em(), async (inner) => {
+      await lockItems(inner, userId);
+      const turning = ann.turn(['WORKING_ON'], false, true);
+      await expect.poll(locksWaitedFor).toBeGreaterThan(0);
+      await insertItem(inner, key, draft);
+      return { turned: turning };
+    });
+    await turned;
+    expect(await ann.items(['WORKING_ON'])).toEqual([]);
   });
 
   it('does not matter for a temporary chat or a message without items', async () => {
@@ -243,6 +286,15 @@ describe('the model that reads chats', () => {
       'budget',
     ]);
     expect(await texts()).toContain('I prefer tabs.');
+  });
+
+  it('does not read, at the cost of the operator, what failed and was not paid for', async () => {
+    await ann.turn(PERSONAL_KINDS, true);
+    dataPlane.reply = () => undefined;
+    const chat = await ann.chat();
+    await ann.say(chat, 'I prefer tabs.');
+    const ofChat = await query(em(), sql`select 1 from personal_job where conversation_id = ${chat}`);
+    expect(ofChat).toEqual([]);
   });
 
   it('that answers nonsense is asked three times, then its chat waits until it continues', async () => {

@@ -1,4 +1,4 @@
-/** What users do with their items: write, edit, pin, suppress, and delete them. */
+/** Operations of users on their items: write, edit, pin, suppress, and delete. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { publish } from '../database/events.ts';
 import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
@@ -10,6 +10,8 @@ import type { PersonalKind } from './switch.entity.ts';
 import { wordsOf } from './words.rules.ts';
 
 const TEXT_LENGTH_MAX = 600;
+/** Deleted items of a user that are not learned again. The oldest are dropped. */
+const FORGOTTEN_MAX = 1000;
 /** Items of one kind. Chats, and with them summaries, have a limit of their own. */
 export const ITEMS_MAX: Record<PersonalKind, number> = {
   DURABLE_ROUTINE: 30,
@@ -18,7 +20,7 @@ export const ITEMS_MAX: Record<PersonalKind, number> = {
   CONVERSATION_SUMMARY: 1000,
 };
 
-/** What operations on a user's items need. */
+/** The session, the keys and the user of an operation on items. */
 export interface ItemContext {
   em: EntityManager;
   keys: ContentKeys;
@@ -106,7 +108,10 @@ export async function deleteItems(
   const items = await itemsOf(em, key, { userId, ids });
   await inTransaction(em, async (inner) => {
     await lockItems(inner, userId);
-    if (key && neverRelearn) for (const item of items) await forget(inner, key, item);
+    if (key && neverRelearn) {
+      for (const item of items) await forget(inner, key, item);
+      await dropOldestForgotten(inner, userId);
+    }
     await query(
       inner,
       sql`delete from personal_item where user_id = ${userId} and id = any(${[...ids]}::text[])`,
@@ -138,6 +143,15 @@ async function forget(em: EntityManager, key: ContentKey, { userId, text }: Item
     em,
     sql`insert into personal_forgotten (user_id, text_mac, terms)
       values (${userId}, ${macOf(key, text)}, ${terms}::bigint[]) on conflict do nothing`,
+  );
+}
+
+async function dropOldestForgotten(em: EntityManager, userId: string): Promise<void> {
+  await query(
+    em,
+    sql`delete from personal_forgotten where user_id = ${userId} and text_mac in (
+      select text_mac from personal_forgotten where user_id = ${userId}
+      order by created_at desc, text_mac offset ${FORGOTTEN_MAX})`,
   );
 }
 

@@ -2,6 +2,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { publish } from '../database/events.ts';
 import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
+import { lockItems } from './item.service.ts';
 import { PERSONAL_KINDS, PersonalSwitchSchema } from './switch.entity.ts';
 import type { PersonalKind } from './switch.entity.ts';
 
@@ -31,6 +32,15 @@ export async function personalIntelligenceOf(
   return { userId, storing: switches.some((item) => item.enabled), switches };
 }
 
+/** The kinds whose switch is on. */
+export async function enabledKinds(em: EntityManager, userId: string): Promise<Set<PersonalKind>> {
+  const rows = await query<{ kind: PersonalKind }>(
+    em,
+    sql`select kind from personal_switch where user_id = ${userId} and enabled`,
+  );
+  return new Set(rows.map(({ kind }) => kind));
+}
+
 /** Whether chats of this user are stored now: whether any switch is on. */
 export async function isStoring(em: EntityManager, userId: string): Promise<boolean> {
   const on = await queryOne(
@@ -50,6 +60,8 @@ export async function setSwitch(
   change: { kind: PersonalKind; enabled: boolean; deleteExisting?: boolean },
 ): Promise<void> {
   await inTransaction(em, async (inner) => {
+    // A job that is writing items ends first; a later one finds the switch off.
+    await lockItems(inner, userId);
     if (!change.enabled && change.deleteExisting)
       await query(inner, sql`delete from personal_item where user_id = ${userId} and kind = ${change.kind}`);
     await query(

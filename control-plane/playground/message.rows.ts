@@ -87,6 +87,9 @@ export async function updateReply(
   { failure, contentKey }: { failure: ReplyFailure | undefined; contentKey: ContentKey },
 ): Promise<void> {
   const sealed = sealTexts(contentKey, { ...message, error: failure?.message ?? null });
+  // The operator pays for reading. A reply without content was not paid for, and is not read.
+  const isPaid = message.state !== 'FAILED' && message.content !== '';
+  const job = isPaid ? sql`, job as (${QUEUE_CHAT})` : sql``;
   for (let tries = 1; tries <= UPDATE_TRIES; tries += 1) {
     try {
       await query(
@@ -96,7 +99,7 @@ export async function updateReply(
         with chat as (
           update conversation set bytes = bytes + ${bytesOf(message)} where id = ${message.conversationId}
           returning id, user_id
-        ), job as (${QUEUE_CHAT})
+        )${job}
         update conversation_message m set sealed = ${sealed}, state = ${message.state},
           request_id = ${message.requestId}, error_code = ${failure?.code ?? null}
         from chat where m.id = ${message.id} and m.conversation_id = chat.id`,

@@ -17,8 +17,8 @@ export interface SeenRequest {
 export interface FakeDataPlane {
   url: string;
   seen: SeenRequest[];
-  /** Answers a chat; by default "Noted." */
-  reply: (request: SeenRequest) => string;
+  /** Answers a chat; by default "Noted." Undefined answers status 500. */
+  reply: (request: SeenRequest) => string | undefined;
   /** Answers the request to read a chat; by default the extractor. Undefined answers status 500. */
   read: (input: ExtractorInput) => string | undefined;
   close(): Promise<void>;

@@ -102,7 +102,7 @@ export class Learner {
         'query ($id: ID!) { node(id: $id) { ... on Message { state } } }',
         { id },
       );
-      if (pick<string>(message, 'node', 'state') === 'COMPLETE')
+      if (pick<string>(message, 'node', 'state') !== 'STREAMING')
         return pick(sent, 'messageSend', 'reply', 'usedItems');
       await new Promise((resolve) => setTimeout(resolve, 5));
     }

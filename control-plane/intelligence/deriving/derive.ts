@@ -16,6 +16,7 @@ import { itemsOf } from '../item.rows.ts';
 import { lockItems } from '../item.service.ts';
 import { personalSettings, spendBudget } from '../personal.settings.ts';
 import type { PersonalKind } from '../switch.entity.ts';
+import { enabledKinds } from '../switch.service.ts';
 import { applyOperations } from './apply.ts';
 import { acceptOperations, parseOperations } from './operations.rules.ts';
 import type { KnownItem, Operation, SeenMessage } from './operations.rules.ts';
@@ -56,7 +57,7 @@ const age = new Gauge({
   registers: [registry],
 });
 
-/** What deriving needs. */
+/** The services and settings that deriving uses. */
 export interface DerivingParts {
   em(): EntityManager;
   contentKeys: ContentKeys;
@@ -118,7 +119,7 @@ interface ChatReading {
   through: string;
 }
 
-/** What the model gets to read; undefined if no switch is on or nothing is new. */
+/** Collects the new messages and the items for the model; undefined if no switch is on or nothing is new. */
 async function readChat(parts: DerivingParts, job: DerivingJob): Promise<ChatReading | undefined> {
   const em = parts.em();
   const kinds = await enabledKinds(em, job.userId);
@@ -128,14 +129,6 @@ async function readChat(parts: DerivingParts, job: DerivingJob): Promise<ChatRea
   const through = messages.at(-1)?.id;
   if (through === undefined || !messages.some(({ role }) => role === 'USER')) return undefined;
   return { key, kinds, messages, items: await knownItems(em, key, { job, kinds }), through };
-}
-
-async function enabledKinds(em: EntityManager, userId: string): Promise<Set<PersonalKind>> {
-  const rows = await query<{ kind: PersonalKind }>(
-    em,
-    sql`select kind from personal_switch where user_id = ${userId} and enabled for share`,
-  );
-  return new Set(rows.map(({ kind }) => kind));
 }
 
 async function newMessages(

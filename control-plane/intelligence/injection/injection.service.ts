@@ -6,6 +6,7 @@ import type { ContentKey, ContentKeys } from '../content-keys.ts';
 import { itemsOf } from '../item.rows.ts';
 import type { ItemView } from '../item.rows.ts';
 import type { PersonalKind } from '../switch.entity.ts';
+import { enabledKinds } from '../switch.service.ts';
 import { budgetOf, buildBlock } from './block.rules.ts';
 import type { Block } from './block.rules.ts';
 import { rankSummaries } from './ranking.ts';
@@ -20,7 +21,7 @@ const SENT_MAX: Record<PersonalKind, number> = {
 /** A learned routine is sent once a second chat has confirmed it. */
 const ROUTINE_CONFIDENCE_MIN = 0.8;
 
-/** What injection reads from. */
+/** The database session and the keys of injection. */
 export interface InjectionSource {
   em: EntityManager;
   keys: ContentKeys;
@@ -53,7 +54,7 @@ export async function injectionFor(
   const key = await keys.find(request.userId);
   const kinds = await enabledKinds(em, request.userId);
   const none = { text: '', lines: [], tokens: 0, omitted: 0, budgetTokens, items: [] };
-  if (!key || kinds.length === 0 || !(await mayInject(em, request.model.id))) return none;
+  if (!key || kinds.size === 0 || !(await mayInject(em, request.model.id))) return none;
   const chosen = await chooseItems({ em, key, kinds }, request);
   const block = buildBlock(chosen, budgetTokens);
   const used = new Set(block.lines.map(({ itemId }) => itemId));
@@ -72,12 +73,12 @@ export async function countUse(em: EntityManager, itemIds: readonly string[]): P
 interface Choice {
   em: EntityManager;
   key: ContentKey;
-  kinds: PersonalKind[];
+  kinds: ReadonlySet<PersonalKind>;
 }
 
 async function chooseItems({ em, key, kinds }: Choice, request: InjectionRequest): Promise<ItemView[]> {
   const { userId, draft, conversationId, isFirst } = request;
-  const lasting = kinds.filter(
+  const lasting = [...kinds].filter(
     (kind) => kind !== 'CONVERSATION_SUMMARY' && (isFirst || kind !== 'WORKING_ON'),
   );
   const items = (await itemsOf(em, key, { userId, kinds: lasting })).filter(isUsable);
@@ -87,7 +88,7 @@ async function chooseItems({ em, key, kinds }: Choice, request: InjectionRequest
       .toSorted((left, right) => weightOf(right) - weightOf(left))
       .slice(0, SENT_MAX[kind]),
   );
-  if (!kinds.includes('CONVERSATION_SUMMARY')) return best;
+  if (!kinds.has('CONVERSATION_SUMMARY')) return best;
   const limit = SENT_MAX.CONVERSATION_SUMMARY;
   const ids = await rankSummaries(em, key, { userId, text: draft, exceptChat: conversationId, limit });
   const summaries = await itemsOf(em, key, { userId, ids });
@@ -105,14 +106,6 @@ function isUsable(item: ItemView): boolean {
 function weightOf({ pinned, confidence, lastSeenAt }: ItemView): number {
   const days = (Date.now() - lastSeenAt.getTime()) / (24 * 60 * 60_000);
   return (pinned ? 10 : 0) + Number(confidence ?? 1) / (1 + Math.max(0, days) / 30);
-}
-
-async function enabledKinds(em: EntityManager, userId: string): Promise<PersonalKind[]> {
-  const rows = await query<{ kind: PersonalKind }>(
-    em,
-    sql`select kind from personal_switch where user_id = ${userId} and enabled`,
-  );
-  return rows.map(({ kind }) => kind);
 }
 
 /** Whether every route of the model leads to an upstream that may see items. */
