@@ -113,6 +113,7 @@ describe.skipIf(!ready)('without a payment provider', () => {
       await page.getByText('Ask an administrator of this gateway to add cash.').waitFor();
       expect(await page.getByRole('button', { name: 'Add cash' }).count()).toBe(0);
       expect(await page.getByText('Automatic top-up').count()).toBe(0);
+      await page.getByText('Below $20.00').waitFor();
     });
   });
 });

@@ -1,4 +1,4 @@
-/** What the fake control plane answers about Personal Intelligence, whose mutations change its state. */
+/** Answers of the fake control plane about Personal Intelligence. Its mutations change the state. */
 import { connection } from './connection.ts';
 import { ago } from './sample.ts';
 
@@ -93,7 +93,6 @@ export function intelligenceOf(state: ItemState) {
     storageUsed: 0.1,
     readingModel: 'swift',
     pendingJobs: 1,
-    lastAnalysedAt: ago(HOUR_MS),
     switches: () =>
       state.switches.map((one) => ({
         __typename: 'PersonalSwitch',
@@ -120,7 +119,7 @@ export function intelligenceOf(state: ItemState) {
   };
 }
 
-/** What was sent about the user with a question of the fake. */
+/** The lines that the sample reply used. */
 export const usedItems = [
   {
     __typename: 'UsedItem',

@@ -1,4 +1,4 @@
-/** What the fake control plane answers about the Playground: kept chats. */
+/** Answers of the fake control plane about the Playground: stored chats. */
 import { connection } from './connection.ts';
 import { usedItems } from './item-answers.ts';
 import { ago } from './sample.ts';
@@ -83,7 +83,7 @@ export function chatOf(id: string) {
   return chats.find((chat) => chat.id === id) ?? null;
 }
 
-/** What the viewer has in the Playground. */
+/** Fields of the viewer for the Playground. */
 export const playground = {
   playground: {
     storing: true,

@@ -1,4 +1,4 @@
-/** Deletes what was learned from chats, and everything of a user at once. */
+/** Deletes the items of chats, and all content of a user at once. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { publish } from '../database/events.ts';
 import { inTransaction, query, sql } from '../database/sql.ts';
@@ -28,8 +28,8 @@ export async function deleteItemsOfChats(
 }
 
 /**
- * Deletes all chats, items and jobs of a user, turns all switches off, and destroys the user's key: what
- * backups hold of it cannot be read any more.
+ * Deletes all chats, items and jobs of a user, turns all switches off, and destroys the user's key. A backup
+ * without the table of keys cannot be read any more.
  */
 export async function forgetEverything(em: EntityManager, keys: ContentKeys, userId: string): Promise<void> {
   // First the key: if the process ends now, the rows that are left cannot be read by anybody.

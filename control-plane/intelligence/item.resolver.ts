@@ -173,7 +173,7 @@ export class ItemResolver {
   @Mutation(() => PersonalIntelligencePayload, {
     description:
       'Deletes all chats and items, turns all switches off, and destroys the key under which they were ' +
-      'encrypted, so that they cannot be read from backups either.',
+      'encrypted. A backup without the table of keys cannot be read any more.',
   })
   personalForgetEverything(
     @Ctx() context: Context,

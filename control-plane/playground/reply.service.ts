@@ -18,7 +18,7 @@ import { RunningReply } from './running-reply.ts';
 import type { MessageView } from './running-reply.ts';
 import type { UnstoredChat } from './unstored-chat.ts';
 
-/** What operations on messages need. */
+/** The services and the address of the browser for operations on messages. */
 export interface MessageContext extends ChatContext {
   settings: Settings;
   nodeFeed: NodeFeed;
@@ -77,7 +77,7 @@ export async function startReply(context: MessageContext, start: ReplyStart): Pr
   return message.id;
 }
 
-/** What is sent about the user with the message; undefined if nothing may be sent. */
+/** Chooses the lines about the user for the message; undefined if none may be sent. */
 async function injected(
   { em, playground, userId }: MessageContext,
   { chat, model, question, prompt, useItems }: ReplyStart,

@@ -120,7 +120,7 @@ async function whenReady<Value>(question: () => Promise<Value>): Promise<Value> 
       () => undefined,
     );
     if (answer) return answer.value;
-    if (Date.now() > end) throw new Error('anvil did not start.');
+    if (Date.now() > end) throw new Error('anvil did not answer in time.');
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

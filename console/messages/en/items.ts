@@ -90,7 +90,7 @@ export const items = {
     fate: 'What happens to the items',
     fates: { keep: 'Keep the items unused ({{count}})', delete: 'Delete the items permanently ({{count}})' },
     neverLearned:
-      'Never learned: health, religion, politics, sexual orientation, passwords, keys, and card numbers. ' +
+      'Filtered out: health, religion, politics, sexual orientation, passwords, keys, and card numbers. ' +
       'Deleted items disappear from the service at once.',
     usedChip_one: 'Used in this reply ({{count}})',
     usedChip_other: 'Used in this reply ({{count}})',

@@ -84,7 +84,7 @@ export const items: Translation<typeof english> = {
     turnOff: '关闭',
     fate: '如何处理这些内容',
     fates: { keep: '保留但不使用（{{count}} 条）', delete: '永久删除（{{count}} 条）' },
-    neverLearned: '从不学习：健康、宗教、政治、性取向、密码、密钥和卡号。删除的内容会立即从服务中消失。',
+    neverLearned: '会被过滤：健康、宗教、政治、性取向、密码、密钥和卡号。删除的内容会立即从服务中消失。',
     usedChip_other: '此回复用到（{{count}}）',
     usedTitle: '此回复用到的内容',
     usedSentence: '这些文字随您的问题发送给了模型。',

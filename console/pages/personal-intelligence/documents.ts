@@ -28,7 +28,6 @@ export const IntelligenceQuery = graphql(`
         storageUsed
         pendingJobs
         readingModel
-        lastAnalysedAt
         switches {
           kind
           enabled

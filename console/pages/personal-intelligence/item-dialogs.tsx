@@ -27,7 +27,7 @@ const TEXT_CHARACTERS_MAX = 600;
 const DELETE_WORD = 'DELETE';
 const FORGET_WORD = 'FORGET';
 
-/** What a dialog is open for. */
+/** The task of the open dialog, with its item. */
 export type Task =
   | { name: 'add' | 'preview' | 'forget' }
   | { name: 'deleteAll'; count: number }

@@ -1,4 +1,4 @@
-/** Personal Intelligence: four switches, whether chats are stored, and everything that is known. */
+/** The page of Personal Intelligence: four switches, the state of storage, and the list of items. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Archive, Eye, EyeOff, Plus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
@@ -105,7 +105,7 @@ function Switches({ intelligence, onChanged }: { intelligence: Intelligence; onC
   );
 }
 
-/** Which model reads chats, and whether chats wait for it. */
+/** The name of the model that reads chats, and the number of waiting chats. */
 function Reading({ intelligence: { readingModel, pendingJobs, storing } }: { intelligence: Intelligence }) {
   const { t } = useTranslation();
   return (
@@ -121,7 +121,7 @@ interface EndingProps {
   onTask: (task: Task) => void;
 }
 
-/** What is never learned, and how to delete everything. */
+/** The list of filtered topics, and buttons that delete everything. */
 function Ending({ intelligence: { switches }, onTask }: EndingProps) {
   const { t } = useTranslation();
   const count = switches.reduce((sum, { itemCount }) => sum + itemCount, 0);

@@ -1,4 +1,4 @@
-/** Shows what would be sent about the user with a draft. */
+/** The dialog that shows the block about the user for a draft. */
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';

@@ -1,4 +1,4 @@
-/** The dialog with the lines that were sent about the user, and what the user can do with their items. */
+/** The dialog with the lines that were sent about the user, and with buttons that change their items. */
 import { EyeOff, MessageSquareQuote, Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useQuery } from 'urql';

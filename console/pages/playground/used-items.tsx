@@ -1,4 +1,4 @@
-/** What was sent about the user with a question: a chip above the reply, and a dialog with every line. */
+/** A chip above a reply. It opens the list of lines about the user that were sent with the question. */
 import { Sparkles } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from '../../translation.ts';

@@ -92,7 +92,7 @@ interface Change {
 
 async function change(em: EntityManager, context: ApplyContext, { operation, item }: Change): Promise<void> {
   const { key, conversationId } = context;
-  // What the user wrote is not changed.
+  // Deriving changes no text that the user wrote.
   if (item.origin !== 'DERIVED' && operation.op !== 'REINFORCE') return;
   if (operation.op === 'EXPIRE')
     return void (await query(em, sql`delete from personal_item where id = ${item.id} and not pinned`));

@@ -1,4 +1,4 @@
-/** What a model wants to learn is accepted only with evidence, for allowed kinds, and in bounded numbers. */
+/** Operations of a model are accepted only with evidence, for allowed kinds, and in bounded numbers. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PERSONAL_KINDS } from '../switch.entity.ts';

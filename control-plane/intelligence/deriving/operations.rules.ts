@@ -1,4 +1,4 @@
-/** Reads what a model wants to learn from a chat, and accepts only what the user's words support. */
+/** Parses the operations of a model, and accepts those that the user's words support. */
 import type { PersonalKind } from '../switch.entity.ts';
 import { PERSONAL_KINDS } from '../switch.entity.ts';
 import { shareFound } from '../words.rules.ts';
@@ -43,7 +43,7 @@ export type Refusal =
   | 'OWN_ITEM'
   | 'TOO_MANY';
 
-/** What the operations of a model are checked against. */
+/** Allowed kinds, messages and items: the checks of operations use them. */
 export interface Reading {
   kinds: ReadonlySet<PersonalKind>;
   messages: readonly SeenMessage[];

@@ -42,7 +42,7 @@ const RULES = [
   'If there is nothing to note, answer {"operations":[]}.',
 ];
 
-/** What the model gets to read. */
+/** Kinds, messages and items of the request. */
 export interface DerivingInput {
   kinds: ReadonlySet<PersonalKind>;
   messages: readonly SeenMessage[];
