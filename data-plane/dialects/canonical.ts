@@ -7,6 +7,7 @@ import type { DialectName } from '@gateway/shared/catalog';
 import type { TokenCounts } from '@gateway/shared/records';
 import type { GatewayError } from '@gateway/shared/failures';
 import type { JsonObject } from './fields.ts';
+import type { CacheRetention, Detail, Modality, ServiceTier, Verbosity } from './vocabularies.ts';
 
 // ------------------------------------------------------------------------------------------------ request
 
@@ -34,15 +35,15 @@ export interface ChatRequest {
   logprobs?: { top: number };
   reasoning?: Reasoning;
   format?: AnswerFormat;
-  verbosity?: string;
-  /** Permitted kinds of output: text, audio, image. Absent if the client sent none. */
-  modalities?: string[];
+  verbosity?: Verbosity;
+  /** Permitted kinds of output. Absent if the client sent none. */
+  modalities?: Modality[];
   /** The client's identifier of its end user. */
   user?: string;
   metadata?: Record<string, string>;
-  serviceTier?: string;
+  serviceTier?: ServiceTier;
   cacheKey?: string;
-  cacheRetention?: string;
+  cacheRetention?: CacheRetention;
   /** JSON pointer of each scalar above that the client sent, for example `maxOutputTokens: '/max_tokens'`. */
   pointers: Partial<Record<ScalarName, string>>;
   /** Fields that this model does not know. Only their own dialect sends them on; all others drop them. */
@@ -144,8 +145,8 @@ export interface Media {
   mediaType: string;
   /** Base64 without `data:` prefix, a URL, or plain text (as in Anthropic's text documents). */
   source: { base64: string } | { url: string } | { text: string };
-  /** Image detail: auto, low, high. */
-  detail?: string;
+  /** Resolution in which the model looks at an image. */
+  detail?: Detail;
   name?: string;
 }
 
@@ -278,7 +279,7 @@ export interface TokenLogprob {
 export interface Usage {
   tokens: TokenCounts;
   counters?: { cacheWrite?: number; inputAudio?: number; outputAudio?: number };
-  serviceTier?: string;
+  serviceTier?: ServiceTier;
 }
 
 /** One of the alternative outputs of an answer. */

@@ -1,7 +1,7 @@
 /** Decodes streams of flat chunks (chat completions, generateContent), whose choices have no start event. */
 import { GatewayError } from '@gateway/shared/failures';
 import type { ChatEvent } from './canonical.ts';
-import { parseObject } from './fields.ts';
+import { parseExactObject, parseObject } from './fields.ts';
 import type { JsonObject } from './fields.ts';
 import type { SseFrame } from './sse.ts';
 import { unreadableAnswer } from './upstream-errors.ts';
@@ -55,7 +55,9 @@ export class ChunkedAnswer<Decoder extends ChoiceDecoder> {
   push(frame: SseFrame, read: (chunk: JsonObject) => ChatEvent[]): ChatEvent[] {
     if (this.ended) return [];
     try {
-      const chunk = parseObject(frame.data);
+      // Only tool calls hold values that pass through. The exact parser takes 1 µs more per chunk.
+      const hasCall = frame.data.includes('"function');
+      const chunk = hasCall ? parseExactObject(frame.data) : parseObject(frame.data);
       if (!chunk) throw unreadableAnswer('a chunk that is no JSON object');
       return read(chunk);
     } catch (error) {

@@ -32,6 +32,8 @@ export interface Inbound {
   encodeResponse(response: ChatResponse, request: ChatRequest): unknown;
   /** Returns an encoder for one streamed answer. */
   streamEncoder(request: ChatRequest): StreamEncoder;
+  /** How ids of answers begin in this format. */
+  idPrefix: string;
   /** Encodes the body of an error answer. */
   encodeError(error: GatewayError): unknown;
   /** Encodes the last bytes of a stream that failed after it began. The socket is destroyed after them. */

@@ -1,11 +1,14 @@
 /** Reads untrusted JSON: strictly for clients' requests (`Fields`), leniently for upstreams' answers. */
 import { GatewayError } from '@gateway/shared/failures';
+import { isRawNumber, parseJson, plainNumber } from './exact-json.ts';
+import { wordOf } from './vocabularies.ts';
+import type { ReadTable } from './vocabularies.ts';
 
 export type JsonObject = { [name: string]: unknown };
 
 /** Whether a JSON value is an object (not an array, not null). */
 export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
 }
 
 /** The value if it is a string, else ''. */
@@ -15,7 +18,8 @@ export function textOf(value: unknown): string {
 
 /** The value if it is a finite number, else undefined. */
 export function numberOf(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+  const number = plainNumber(value);
+  return number !== undefined && Number.isFinite(number) ? number : undefined;
 }
 
 /** The value if it is an object, else an empty object. */
@@ -28,10 +32,19 @@ export function objectsOf(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** The JSON object in the text; undefined if the text is anything else. */
+/** The JSON object in the text; undefined if the text is anything else. Numbers are rounded to 53 bits. */
 export function parseObject(text: string): JsonObject | undefined {
+  return objectIn(text, JSON.parse);
+}
+
+/** Like `parseObject`, with every digit (exact-json.ts): for texts with values that pass through. */
+export function parseExactObject(text: string): JsonObject | undefined {
+  return objectIn(text, parseJson);
+}
+
+function objectIn(text: string, parse: (text: string) => unknown): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parse(text);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;
@@ -118,10 +131,35 @@ export class Fields {
     return value;
   }
 
+  /** The meaning of a word. A word that the table lacks is not read, so that it is a leftover. */
+  word<Word extends string>(name: string, table: ReadTable<Word>): Word | undefined {
+    if (!this.has(name)) return undefined;
+    if (typeof this.value[name] !== 'string') throw fieldError(this.pointer(name), 'a string');
+    const word = wordOf(table, this.value[name]);
+    if (word !== undefined) this.#read.add(name);
+    return word;
+  }
+
+  /** The meanings of a list of words. A list with a word that the table lacks is not read. */
+  words<Word extends string>(name: string, table: ReadTable<Word>): Word[] | undefined {
+    const isRead = this.#read.has(name);
+    const words = this.strings(name)?.map((value) => wordOf(table, value));
+    const known = words?.filter((word) => word !== undefined);
+    if (known?.length === words?.length) return known;
+    if (!isRead) this.#read.delete(name);
+    return undefined;
+  }
+
+  /** Whether the member is present and its value was read. */
+  isRead(name: string): boolean {
+    return this.has(name) && this.#read.has(name);
+  }
+
   number(name: string): number | undefined {
     const value = this.take(name);
-    if (value !== undefined && typeof value !== 'number') throw fieldError(this.pointer(name), 'a number');
-    return value;
+    const number = plainNumber(value);
+    if (value !== undefined && number === undefined) throw fieldError(this.pointer(name), 'a number');
+    return number;
   }
 
   integer(name: string): number | undefined {

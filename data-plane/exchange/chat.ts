@@ -6,14 +6,17 @@ import { replay } from '../dialects/answer.ts';
 import type { ChatRequest, ChatResponse } from '../dialects/canonical.ts';
 import { checkConversation } from '../dialects/conversation.ts';
 import { lossesOf } from '../dialects/dialect.ts';
-import type { Inbound, Losses, RequestPath } from '../dialects/dialect.ts';
+import type { Inbound, Losses, RequestPath, StreamEncoder } from '../dialects/dialect.ts';
+import { parseJson, writeJson } from '../dialects/exact-json.ts';
 import { isOrdinary } from '../dialects/member-table.ts';
 import { holdsEnvelope } from '../dialects/seals.ts';
 import { invalidRequest } from '../call/refusals.ts';
 import type { AnsweredAttempt, Candidate } from '../upstreams/attempt.ts';
 import { addressOf } from '../upstreams/connections.ts';
 import type { OutgoingRequest } from '../upstreams/send.ts';
+import { StreamNames, named, newAnswerId, withModelName } from './answer-names.ts';
 import { openStream } from './stream-delivery.ts';
+import { conversationKey } from './conversation-key.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { nameDropped, refuseLosses } from './dropped.ts';
 import { mirrored, refusePriced, refuseStored, withoutUnknown } from './mirror.ts';
@@ -55,7 +58,7 @@ export function openParsedChat(
   format: ClientFormat,
   { body, path, headers }: Omit<ChatInput, 'bytes'> & { body: RequestBody },
 ): Exchange {
-  const request = format.inbound.decodeRequest(body.value, path);
+  const request = format.inbound.decodeRequest(body.exact, path);
   refuseStored(body);
   checkConversation(request);
   return new ChatExchange({ format, body, path, request, headers });
@@ -74,6 +77,8 @@ class ChatExchange implements Exchange {
   #dropped: string[] = [];
   #holdsEnvelope: boolean | undefined;
   #passUnknown = false;
+  /** The catalog's name of the model, for the answer. */
+  #name = '';
 
   constructor(parts: ChatParts) {
     this.#parts = parts;
@@ -88,11 +93,16 @@ class ChatExchange implements Exchange {
   get preferred(): DialectName | undefined {
     return this.#parts.format.dialect;
   }
+  get conversation(): string {
+    const { request, body, headers } = this.#parts;
+    return conversationKey({ request, body: body.value, headers });
+  }
 
   checkLimits(model: SoldModel): void {
     const { limits, name, passUnknown } = model;
     const { request, body } = this.#parts;
     this.#passUnknown = passUnknown;
+    this.#name = name;
     if (request.choices > limits.maxChoices) {
       throw invalidRequest(
         `${name} gives at most ${limits.maxChoices} answers per request. Ask for fewer.`,
@@ -142,11 +152,22 @@ class ChatExchange implements Exchange {
     const { inbound } = this.#parts.format;
     return wholeAnswer(attempt, {
       contentType: 'application/json',
-      bytes: mirrored ? bytes : JSON.stringify(inbound.encodeResponse(response, this.#parts.request)),
+      bytes: mirrored
+        ? withModelName(bytes, this.#name, attempt.candidate.dialect.name)
+        : this.#encoded(response),
       tokens: response.tokens,
       dropped: this.#dropped,
       losses: mirrored ? 0 : countLosses(response, inbound.losses),
     });
+  }
+
+  #encoded(response: ChatResponse): string {
+    const { request, format } = this.#parts;
+    return writeJson(format.inbound.encodeResponse({ ...response, ...this.#ownNames() }, request));
+  }
+
+  #ownNames(): { id: string; model: string } {
+    return { id: newAnswerId(this.#parts.format.inbound.idPrefix), model: this.#name };
   }
 
   /**
@@ -184,7 +205,7 @@ class ChatExchange implements Exchange {
     const dropped = [...unknown, ...encoded.dropped];
     refuseLosses(dropped, headers);
     this.#dropped = dropped;
-    return { path: encoded.path, body: JSON.stringify(encoded.body), extra: encoded.headers };
+    return { path: encoded.path, body: writeJson(encoded.body), extra: encoded.headers };
   }
 
   /** The request without the members that its table does not know, and the pointers of those. */
@@ -197,12 +218,14 @@ class ChatExchange implements Exchange {
 
   #streamOptions(candidate: Candidate): Parameters<typeof openStream>[1] {
     const { request, format } = this.#parts;
-    const encoder = this.#mirrors(candidate) ? undefined : format.inbound.streamEncoder(request);
+    const encoder = this.#mirrors(candidate) ? undefined : this.#encoder();
+    const names = new StreamNames(candidate.dialect.name, this.#name);
     const array = request.shape.jsonArray === true;
     const machine = new StreamMachine({
       choices: request.choices,
       decoder: candidate.dialect.outbound.streamDecoder(request.choices),
       dropUsageFrames: candidate.dialect.name === 'openai-chat' && request.shape.usageInStream !== true,
+      rename: (bytes, events) => names.replace(bytes, events),
       ...(encoder ? { encoder: { stream: encoder, losses: format.inbound.losses } } : {}),
     });
     return {
@@ -215,6 +238,13 @@ class ChatExchange implements Exchange {
       beforeHeaders: (reply) => nameDropped(this.#dropped, reply),
     };
   }
+
+  #encoder(): StreamEncoder {
+    const { request, format } = this.#parts;
+    const stream = format.inbound.streamEncoder(request);
+    const names = this.#ownNames();
+    return { push: (event) => stream.push(named(event, names)) };
+  }
 }
 
 interface EncodedRequest {
@@ -226,7 +256,7 @@ interface EncodedRequest {
 
 function decodeWhole({ dialect }: Candidate, bytes: Buffer): ChatResponse {
   try {
-    return dialect.outbound.decodeResponse(JSON.parse(bytes.toString('utf8')));
+    return dialect.outbound.decodeResponse(parseJson(bytes.toString('utf8')));
   } catch (cause) {
     throw asUnreadable(cause);
   }

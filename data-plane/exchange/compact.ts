@@ -64,6 +64,9 @@ class CompactExchange implements Exchange {
   get model(): string {
     return this.#parts.summary.model;
   }
+  get conversation(): string | undefined {
+    return this.#parts.summary.conversation;
+  }
 
   checkLimits(model: SoldModel): void {
     this.#parts.summary.checkLimits(model);

@@ -11,6 +11,7 @@ import { addressOf } from '../upstreams/connections.ts';
 import type { OutgoingRequest } from '../upstreams/send.ts';
 import { parseObject } from '../dialects/fields.ts';
 import { failureInsideAnswer, unreadableAnswer } from '../dialects/upstream-errors.ts';
+import { withModelName } from './answer-names.ts';
 import { refuseLosses } from './dropped.ts';
 import { GOOGLE, OPENAI } from './embedding-formats.ts';
 import type { EmbeddingFormat, EmbeddingRequest } from './embedding-formats.ts';
@@ -50,6 +51,8 @@ class EmbeddingExchange implements Exchange {
   readonly capable = FAMILY_PROTOCOLS.embeddings;
   readonly #parts: EmbeddingParts;
   #dropped: string[] = [];
+  /** The catalog's name of the model, for the answer. */
+  #name = '';
 
   constructor(parts: EmbeddingParts) {
     this.#parts = parts;
@@ -64,6 +67,7 @@ class EmbeddingExchange implements Exchange {
 
   checkLimits(model: SoldModel): void {
     const { request, body } = this.#parts;
+    this.#name = model.name;
     const inputs = { count: request.inputs.length, parameter: request.parameter };
     checkModelLimits({ model: request.model, streamed: false, inputs }, body.bytes.length, model);
   }
@@ -98,7 +102,10 @@ class EmbeddingExchange implements Exchange {
     if (answer.vectors.length !== request.inputs.length)
       throw unreadableAnswer(`${answer.vectors.length} vectors for ${request.inputs.length} inputs`);
     attempt.settle();
-    const body = target === own ? bytes : JSON.stringify(own.encodeResponse(answer, request));
+    const body =
+      target === own
+        ? withModelName(bytes, this.#name)
+        : JSON.stringify(own.encodeResponse(answer, { ...request, model: this.#name }));
     const { tokens } = answer;
     const dropped = this.#dropped;
     return wholeAnswer(attempt, { contentType: 'application/json', bytes: body, tokens, dropped });

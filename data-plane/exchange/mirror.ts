@@ -7,6 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { invalidRequest } from '../call/refusals.ts';
 import type { SoldModel } from '../config/config.ts';
 import type { MirrorTables } from '../dialects/dialect.ts';
+import { parseJson } from '../dialects/exact-json.ts';
 import { objectOf, storedObjectError } from '../dialects/fields.ts';
 import type { JsonObject } from '../dialects/fields.ts';
 import { sentHeaders } from '../dialects/header-table.ts';
@@ -80,7 +81,7 @@ function editsOf(
 export function withoutUnknown(body: RequestBody): { value: JsonObject; dropped: string[] } {
   const removals = unknownOf(body);
   const bytes = replaceMembers(body.bytes, body.members, { edits: new Map(), removals });
-  return { value: objectOf(JSON.parse(bytes.toString('utf8'))), dropped: removals.map(pointerOf) };
+  return { value: objectOf(parseJson(bytes.toString('utf8'))), dropped: removals.map(pointerOf) };
 }
 
 /** The members to leave out. Throws `invalid_request` if there are too many. */

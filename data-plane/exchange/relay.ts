@@ -9,6 +9,7 @@ import type { SoldModel } from '../config/config.ts';
 import type { AnsweredAttempt, Candidate } from '../upstreams/attempt.ts';
 import { addressOf } from '../upstreams/connections.ts';
 import type { OutgoingRequest, UpstreamAnswer } from '../upstreams/send.ts';
+import { withModelName } from './answer-names.ts';
 import { openStream } from './stream-delivery.ts';
 import type { StreamOptions } from './stream-delivery.ts';
 import type { Answer, Exchange } from './exchange.ts';
@@ -49,6 +50,8 @@ export function relayExchange(parts: RelayParts): Exchange {
 class RelayExchange implements Exchange {
   readonly preferred = 'openai-chat';
   readonly #parts: RelayParts;
+  /** The catalog's name of the model, for the answer. */
+  #name = '';
 
   constructor(parts: RelayParts) {
     this.#parts = parts;
@@ -65,6 +68,7 @@ class RelayExchange implements Exchange {
   }
 
   checkLimits(model: SoldModel): void {
+    this.#name = model.name;
     checkModelLimits(this.#parts.request, this.#parts.payload.size, model);
   }
 
@@ -91,7 +95,12 @@ class RelayExchange implements Exchange {
     const bytes = await attempt.answer.whole(ANSWER_BYTES);
     const tokens = checkWhole(this.#parts.kind.answer, contentType, bytes);
     attempt.settle();
-    return wholeAnswer(attempt, { contentType, bytes, tokens });
+    const isJson = contentType.startsWith('application/json');
+    return wholeAnswer(attempt, {
+      contentType,
+      bytes: isJson ? withModelName(bytes, this.#name) : bytes,
+      tokens,
+    });
   }
 
   #accept(): string {

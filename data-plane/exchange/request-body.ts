@@ -1,6 +1,7 @@
 /** Parses a JSON request body strictly, so that every upstream's parser reads the model that is billed. */
 import { isUtf8 } from 'node:buffer';
 import { invalidRequest } from '../call/refusals.ts';
+import { exactly } from '../dialects/exact-json.ts';
 import { isObject } from '../dialects/fields.ts';
 import type { JsonObject } from '../dialects/fields.ts';
 import { inspect } from '../dialects/member-table.ts';
@@ -13,6 +14,8 @@ import type { Member } from './json-members.ts';
 export interface RequestBody {
   bytes: Buffer;
   value: JsonObject;
+  /** The value with every digit and in its order (exact-json.ts), for what passes through. */
+  exact: JsonObject;
   members: readonly Member[];
   /** What the table of the body's format says about its members. */
   findings: Findings;
@@ -26,7 +29,8 @@ export interface RequestBody {
 export function parseRequestBody(bytes: Buffer, table?: MemberTable): RequestBody {
   if (!isUtf8(bytes)) throw invalidRequest('The request body is not valid UTF-8. Encode it as UTF-8.');
   refuseTooManyValues(bytes);
-  const value = parseJson(bytes);
+  const text = bytes.toString('utf8');
+  const value = parseJson(text);
   if (!isObject(value)) throw invalidRequest('The request body is not a JSON object. Send one.');
   const scanned = scanMembers(bytes);
   const findings = inspect(value, table);
@@ -38,12 +42,12 @@ export function parseRequestBody(bytes: Buffer, table?: MemberTable): RequestBod
       throw invalidRequest('Write the member "model" in lower case.', name);
     }
   }
-  return { bytes, value, members, findings };
+  return { bytes, value, exact: exactly(text, value), members, findings };
 }
 
-function parseJson(bytes: Buffer): unknown {
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    return JSON.parse(text);
   } catch {
     throw invalidRequest('The request body is not valid JSON. Check its syntax.');
   }

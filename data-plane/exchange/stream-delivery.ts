@@ -106,6 +106,7 @@ class StreamDelivery implements Answer {
     for (const bytes of this.#waiting) this.#write(reply, bytes);
     try {
       await this.#completing.promise;
+      this.#attempt.counted(machine.tokens);
       bill.count(machine.tokens, machine.losses);
       await bill.commit('DELIVERED');
     } catch (cause) {

@@ -27,6 +27,8 @@ interface StreamMachineOptions {
   decoder: StreamDecoder;
   /** Absent if the client speaks the upstream's format: then the upstream's bytes pass unchanged. */
   encoder?: { stream: StreamEncoder; losses: Losses };
+  /** Changes the bytes of a mirrored event, from which these events were decoded. */
+  rename?: (bytes: Buffer, events: readonly ChatEvent[]) => Buffer;
   /** Whether to drop events with nothing but usage, because only the gateway asked for them. */
   dropUsageFrames: boolean;
 }
@@ -157,7 +159,7 @@ export class StreamMachine {
 
   /** These events in the client's format. */
   #encode(events: readonly ChatEvent[], mirrored: Buffer | undefined): Buffer {
-    const { encoder, dropUsageFrames } = this.#options;
+    const { encoder, dropUsageFrames, rename } = this.#options;
     let text = '';
     for (const event of events) {
       this.#progress = afterEvent(this.#progress, this.#asEnd(event));
@@ -167,7 +169,8 @@ export class StreamMachine {
       text += encoder.stream.push(event);
     }
     if (encoder) return Buffer.from(text);
-    return !mirrored || (dropUsageFrames && isUsageOnly(events)) ? EMPTY : mirrored;
+    if (!mirrored || (dropUsageFrames && isUsageOnly(events))) return EMPTY;
+    return rename ? rename(mirrored, events) : mirrored;
   }
 
   /** The end of an answer that the gateway cannot read is its end all the same. */

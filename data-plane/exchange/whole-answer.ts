@@ -16,7 +16,8 @@ interface WholeAnswer {
 }
 
 /** The answer, ready to be delivered: the charge is durable before its first byte is sent. */
-export function wholeAnswer({ candidate }: AnsweredAttempt, answer: WholeAnswer): Answer {
+export function wholeAnswer({ candidate, counted }: AnsweredAttempt, answer: WholeAnswer): Answer {
+  counted(answer.tokens);
   return {
     routeId: candidate.route.id,
     deliver: async (reply, bill) => {

@@ -1,5 +1,6 @@
 /** Decodes `messages` of a messages request. */
 import type { Media, Message, Part, PartBody, Seal } from '../canonical.ts';
+import { writeJson } from '../exact-json.ts';
 import { fieldError, pointTo, storedObjectError } from '../fields.ts';
 import type { Fields } from '../fields.ts';
 import { mediaFromUrl, typeOfMime } from '../media.ts';
@@ -166,7 +167,7 @@ function readToolUse(fields: Fields, names: ToolNames): PartBody {
   // `caller` tells whether the model or the provider's code execution made the call: of no use elsewhere.
   fields.ignore('caller');
   names.set(id, name);
-  return { kind: 'tool-call', id, name, text: JSON.stringify(input?.value ?? {}) };
+  return { kind: 'tool-call', id, name, text: writeJson(input?.value ?? {}) };
 }
 
 function readToolResult(fields: Fields, names: ToolNames): PartBody {

@@ -7,7 +7,7 @@ import { Fields, fieldError, pointTo, storedObjectError } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { scalarKeeper } from '../scalars.ts';
 import { readMessages } from './decode-messages.ts';
-import { NAME } from './wire.ts';
+import { NAME, READ_REQUEST_TIERS } from './wire.ts';
 
 /** Decodes a request. Throws `invalid_request` with the pointer of an invalid field. */
 export function decodeRequest(wire: JsonObject): ChatRequest {
@@ -66,7 +66,7 @@ function readScalars(fields: Fields, pointers: ChatRequest['pointers']): Partial
   keep('temperature', fields.number('temperature'), '/temperature');
   keep('topP', fields.number('top_p'), '/top_p');
   keep('topK', fields.integer('top_k'), '/top_k');
-  keep('serviceTier', fields.string('service_tier'), '/service_tier');
+  keep('serviceTier', fields.word('service_tier', READ_REQUEST_TIERS), '/service_tier');
   keep('user', fields.object('metadata')?.string('user_id'), '/metadata/user_id');
   keep('format', format ? readFormat(format) : undefined, format?.at ?? '');
   keep(

@@ -4,7 +4,7 @@ import { incompleteAnswer } from '../answer.ts';
 import { BlockSequence } from '../blocks.ts';
 import type { Block, BlockHead, ChatEvent } from '../canonical.ts';
 import type { StreamDecoder } from '../dialect.ts';
-import { isObject, numberOf, objectOf, objectsOf, parseObject, textOf } from '../fields.ts';
+import { isObject, numberOf, objectOf, objectsOf, parseExactObject, parseObject, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { openSeal } from '../seals.ts';
 import type { SseFrame } from '../sse.ts';
@@ -55,7 +55,9 @@ class MessagesStreamDecoder implements StreamDecoder {
   push(frame: SseFrame): ChatEvent[] {
     if (this.#ended) return [];
     try {
-      const event = parseObject(frame.data);
+      // Only starts hold values that pass through: the input of a whole tool call.
+      const isStart = frame.data.includes('_start"');
+      const event = isStart ? parseExactObject(frame.data) : parseObject(frame.data);
       if (!event) throw unreadableAnswer('an event that is no JSON object');
       return this.#read(event);
     } catch (error) {

@@ -8,7 +8,7 @@ import { isObject } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { strictSchema } from './schema.ts';
 import { writeCacheControl, writeMessages } from './encode-messages.ts';
-import { NAME, defaultMaxTokens, thinksAdaptively, writeToolChoice } from './wire.ts';
+import { NAME, REQUEST_TIERS, defaultMaxTokens, thinksAdaptively, writeToolChoice } from './wire.ts';
 
 /** Path of the endpoint, relative to the upstream's base URL. */
 export const PATH = '/messages';
@@ -77,9 +77,9 @@ function writeScalars(request: ChatRequest, drops: Drops): JsonObject {
   const { user, modalities = [] } = request;
   const stop = request.stop.filter((sequence) => sequence.trim() !== '');
   if (stop.length < request.stop.length) drops.scalar(request, 'stop');
-  if (modalities.some((kind) => kind.toLowerCase() !== 'text')) drops.scalar(request, 'modalities');
+  if (modalities.some((kind) => kind !== 'text')) drops.scalar(request, 'modalities');
   if (user !== undefined && user.length > USER_MAX) drops.scalar(request, 'user');
-  const tier = TIERS[request.serviceTier ?? ''];
+  const tier = request.serviceTier && REQUEST_TIERS[request.serviceTier];
   if (!tier) drops.scalar(request, 'serviceTier');
   return {
     ...(stop.length > 0 ? { stop_sequences: stop } : {}),
@@ -87,12 +87,6 @@ function writeScalars(request: ChatRequest, drops: Drops): JsonObject {
     ...(tier ? { service_tier: tier } : {}),
   };
 }
-
-const TIERS: Record<string, string> = {
-  auto: 'auto',
-  standard_only: 'standard_only',
-  default: 'standard_only',
-};
 
 /**
  * Encodes temperature, top_p and top_k. The provider refuses top_k, a small top_p and any temperature but 1

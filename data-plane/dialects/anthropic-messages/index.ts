@@ -15,6 +15,7 @@ export const anthropicMessages: Dialect = {
     decodeRequest,
     encodeResponse,
     streamEncoder,
+    idPrefix: 'msg_',
     encodeError,
     encodeStreamError,
     keepAlive: 'event: ping\ndata: {"type": "ping"}\n\n',

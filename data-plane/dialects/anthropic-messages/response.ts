@@ -1,5 +1,6 @@
 /** Encodes and decodes whole answers of the messages format. */
 import type { Block, ChatRequest, ChatResponse, Usage } from '../canonical.ts';
+import { writeJson } from '../exact-json.ts';
 import { isObject, objectOf, objectsOf, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { openSeal, writeSeal } from '../seals.ts';
@@ -118,7 +119,7 @@ export function readBlock(wire: JsonObject): Block {
       return { kind: 'reasoning', redacted: true, text: '', seal: openSeal(textOf(wire.data), NAME).seal };
     }
     case 'tool_use': {
-      const input = isObject(wire.input) ? JSON.stringify(wire.input) : '{}';
+      const input = isObject(wire.input) ? writeJson(wire.input) : '{}';
       return { kind: 'tool-call', id: textOf(wire.id), name: textOf(wire.name), text: input };
     }
     default:

@@ -3,8 +3,33 @@ import type { Block, ChatRequest, Choice, Citation, FinishReason, Media, Usage }
 import { isObject, numberOf, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { base64Of } from '../media.ts';
+import { sameWords, wordOf } from '../vocabularies.ts';
+import type { ReadTable, ServiceTier, WriteTable } from '../vocabularies.ts';
 
 export const NAME = 'anthropic-messages';
+
+/** `usage.service_tier` of an answer. */
+const READ_TIERS: ReadTable<ServiceTier> = sameWords(['standard', 'priority', 'batch']);
+/** The tiers that an answer can name. */
+const TIERS: WriteTable<ServiceTier> = {
+  auto: undefined,
+  standard: 'standard',
+  flex: undefined,
+  priority: 'priority',
+  scale: undefined,
+  batch: 'batch',
+};
+/** `service_tier` of a request. */
+export const READ_REQUEST_TIERS: ReadTable<ServiceTier> = { auto: 'auto', standard_only: 'standard' };
+/** The tiers that a request can ask for. */
+export const REQUEST_TIERS: WriteTable<ServiceTier> = {
+  auto: 'auto',
+  standard: 'standard_only',
+  flex: undefined,
+  priority: undefined,
+  scale: undefined,
+  batch: undefined,
+};
 
 const STOP_REASONS: Record<FinishReason, string> = {
   stop: 'end_turn',
@@ -45,7 +70,7 @@ export function readUsage(value: JsonObject): Usage {
   const read = numberOf(value.cache_read_input_tokens);
   const written = numberOf(value.cache_creation_input_tokens);
   const details = isObject(value.output_tokens_details) ? value.output_tokens_details : {};
-  const serviceTier = textOf(value.service_tier);
+  const serviceTier = wordOf(READ_TIERS, value.service_tier);
   return {
     tokens: {
       input: input === undefined ? null : input + (read ?? 0) + (written ?? 0),
@@ -62,13 +87,14 @@ export function readUsage(value: JsonObject): Usage {
 export function writeUsage({ tokens, counters, serviceTier }: Usage): JsonObject {
   const read = tokens.cached ?? 0;
   const written = counters?.cacheWrite ?? 0;
+  const tier = serviceTier && TIERS[serviceTier];
   return {
     input_tokens: Math.max(0, (tokens.input ?? 0) - read - written),
     cache_creation_input_tokens: written,
     cache_read_input_tokens: read,
     output_tokens: tokens.output ?? 0,
     ...(tokens.reasoning === null ? {} : { output_tokens_details: { thinking_tokens: tokens.reasoning } }),
-    ...(serviceTier === undefined ? {} : { service_tier: serviceTier }),
+    ...(tier === undefined ? {} : { service_tier: tier }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Decodes `systemInstruction` and `contents` of a generateContent request. */
 import type { Media, Message, Part, PartBody } from '../canonical.ts';
+import { writeJson } from '../exact-json.ts';
 import { fieldError, isObject, objectsOf, storedObjectError } from '../fields.ts';
 import type { Fields } from '../fields.ts';
 import { typeOfMime } from '../media.ts';
@@ -83,11 +84,11 @@ function readCall(call: Fields, open: OpenCalls, fallbackId: string): PartBody {
   const args = call.object('args');
   args?.ignoreAll();
   open.push({ id, name });
-  const input = { ...args?.value };
-  const pieces = call.take(spelling(call, 'partialArgs'));
+  const pieces = objectsOf(call.take(spelling(call, 'partialArgs')));
+  const input = pieces.length > 0 ? { ...args?.value } : (args?.value ?? {});
   call.ignore('willContinue', 'will_continue');
-  applyPartialArguments(input, objectsOf(pieces));
-  return { kind: 'tool-call', id, name, text: JSON.stringify(input) };
+  applyPartialArguments(input, pieces);
+  return { kind: 'tool-call', id, name, text: writeJson(input) };
 }
 
 /**
@@ -116,7 +117,7 @@ function readResult(result: Fields, open: OpenCalls, fallbackId: string): PartBo
   const [key, ...others] = Object.keys(response?.value ?? {});
   const isSingle = key !== undefined && others.length === 0 && RESULT_KEYS.has(key);
   const value = isSingle ? response?.value[key] : (response?.value ?? {});
-  const text = typeof value === 'string' ? value : JSON.stringify(value ?? null);
+  const text = typeof value === 'string' ? value : writeJson(value ?? null);
   const media = (result.objects('parts') ?? []).map((part): Part => ({
     ...readPart(part, open, fallbackId),
     at: part.at,

@@ -4,11 +4,10 @@ import { EFFORTS } from '../canonical.ts';
 import type { RequestPath } from '../dialect.ts';
 import { Fields, fieldError, isObject, pointTo, storedObjectError } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
-import { tierOf } from '../member-table.ts';
 import { scalarKeeper } from '../scalars.ts';
 import { readInstructions, readMessages } from './decode-messages.ts';
 import { toJsonSchema } from './schema.ts';
-import { NAME, spelling } from './wire.ts';
+import { NAME, READ_MODALITIES, readTier, spelling } from './wire.ts';
 
 /**
  * Decodes a request; model and verb come from the path. Throws `invalid_request` with the pointer of an
@@ -45,8 +44,9 @@ function readScalars(fields: Fields, pointers: ChatRequest['pointers']): Partial
   const keep = scalarKeeper(scalars, pointers);
   const config = fields.object(spelling(fields, 'generationConfig'));
   const tier = spelling(fields, 'serviceTier');
-  const given = fields.string(tier);
-  keep('serviceTier', given === undefined ? undefined : tierOf(given), fields.pointer(tier));
+  const asked = readTier(fields.value[tier]);
+  if (asked) keep('serviceTier', asked, fields.pointer(tier));
+  if (asked) fields.ignore(tier);
   const labels = fields.object('labels');
   if (labels) {
     const names = Object.keys(labels.value);
@@ -70,7 +70,7 @@ function readScalars(fields: Fields, pointers: ChatRequest['pointers']): Partial
   keep('stop', config.strings(spelling(config, 'stopSequences')), at('stopSequences'));
   keep(
     'modalities',
-    config.strings(spelling(config, 'responseModalities'))?.map((kind) => kind.toLowerCase()),
+    config.words(spelling(config, 'responseModalities'), READ_MODALITIES),
     at('responseModalities'),
   );
   const top = integer('logprobs');

@@ -4,6 +4,7 @@ import { BlockSequence } from '../blocks.ts';
 import type { Block, BlockHead, ChatEvent, Seal } from '../canonical.ts';
 import { ChunkedAnswer } from '../chunks.ts';
 import type { StreamDecoder } from '../dialect.ts';
+import { writeJson } from '../exact-json.ts';
 import { isObject, numberOf, objectOf, objectsOf, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { typeOfMime } from '../media.ts';
@@ -188,7 +189,9 @@ class CandidateDecoder {
     this.#calls += 1;
     this.#kinds.add('tool-call');
     const key = `call ${this.#calls}`;
-    const args = { ...objectOf(call.args) };
+    // Pieces change the object, which must then lose its hidden text.
+    const isWhole = pieces.length === 0 && call.willContinue !== true;
+    const args = isWhole ? objectOf(call.args) : { ...objectOf(call.args) };
     applyPartialArguments(args, pieces);
     this.#open = { key, ...(seal ? { seal } : {}) };
     events.push(...this.#blocks.open(key, { kind: 'tool-call', id, name }, seal));
@@ -211,7 +214,7 @@ class CandidateDecoder {
   #close(): ChatEvent[] {
     const open = this.#open;
     if (!open) return [];
-    const input = this.#arguments ? this.#blocks.delta(open.key, JSON.stringify(this.#arguments)) : [];
+    const input = this.#arguments ? this.#blocks.delta(open.key, writeJson(this.#arguments)) : [];
     this.#open = undefined;
     this.#arguments = undefined;
     return [...input, ...this.#blocks.close(open.key, open.seal)];

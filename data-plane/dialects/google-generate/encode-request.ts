@@ -8,7 +8,7 @@ import { withoutUndefined } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { fitsOpenApi, hasProperties } from './schema.ts';
 import { argumentsOf } from '../tool-calls.ts';
-import { LEVELS, NAME, NO_SIGNATURE, writeMedia } from './wire.ts';
+import { LEVELS, NAME, NO_SIGNATURE, REQUEST_TIERS, WIRE_MODALITIES, writeMedia } from './wire.ts';
 
 /** Models that take a thinking level, not a budget. https://ai.google.dev/gemini-api/docs/thinking */
 const TAKES_LEVELS = /gemini-([3-9]|\d\d)/;
@@ -30,6 +30,8 @@ export function encodeRequest(request: ChatRequest, model: string): UpstreamRequ
   const tools = writeTools(request.tools, drops);
   const toolChoice = writeToolChoice(request, drops);
   const config = writeConfig(request, model, drops);
+  const tier = request.serviceTier && REQUEST_TIERS[request.serviceTier];
+  if (!tier) drops.scalar(request, 'serviceTier');
   // A request needs content: instructions without a conversation become a user message.
   const hasContents = contents.length > 0;
   const body: JsonObject = {
@@ -38,6 +40,7 @@ export function encodeRequest(request: ChatRequest, model: string): UpstreamRequ
     ...(tools.length > 0 ? { tools } : {}),
     ...(toolChoice ? { toolConfig: { functionCallingConfig: toolChoice } } : {}),
     ...(Object.keys(config).length > 0 ? { generationConfig: config } : {}),
+    ...(tier ? { serviceTier: tier } : {}),
     ...drops.extras(request, NAME),
   };
   return { path: pathFor(model, request.stream), body, headers: {}, dropped: drops.list };
@@ -198,6 +201,7 @@ const CARRIED: readonly ScalarName[] = [
   'reasoning',
   'format',
   'modalities',
+  'serviceTier',
 ];
 
 function writeConfig(request: ChatRequest, model: string, drops: Drops): JsonObject {
@@ -215,7 +219,7 @@ function writeConfig(request: ChatRequest, model: string, drops: Drops): JsonObj
     stopSequences: stop.length > 0 ? stop : undefined,
     responseLogprobs: logprobs ? true : undefined,
     logprobs: logprobs && logprobs.top > 0 ? logprobs.top : undefined,
-    responseModalities: request.modalities?.map((kind) => kind.toUpperCase()),
+    responseModalities: request.modalities?.map((kind) => WIRE_MODALITIES[kind]),
     responseMimeType:
       format === undefined ? undefined : format.kind === 'text' ? 'text/plain' : 'application/json',
     responseJsonSchema: format?.kind === 'schema' ? format.schema : undefined,

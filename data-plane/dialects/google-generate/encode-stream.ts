@@ -2,6 +2,7 @@
 import { NO_TOKENS } from '../canonical.ts';
 import type { Block, BlockHead, ChatEvent, ChatRequest, FinishReason, Seal, Usage } from '../canonical.ts';
 import type { StreamEncoder } from '../dialect.ts';
+import { writeJson } from '../exact-json.ts';
 import type { JsonObject } from '../fields.ts';
 import { encodeError, encodeStreamError } from './errors.ts';
 import { writeBlock } from './response.ts';
@@ -115,7 +116,7 @@ class GenerateStreamEncoder implements StreamEncoder {
 
   #chunk(candidates: JsonObject[], more: JsonObject = {}): string {
     const { id, model } = this.#head;
-    const json = JSON.stringify({ candidates, ...more, modelVersion: model, responseId: id });
+    const json = writeJson({ candidates, ...more, modelVersion: model, responseId: id });
     this.#chunks += 1;
     if (!this.#isArray) return `data: ${json}\r\n\r\n`;
     return this.#chunks === 1 ? `[${json}` : `,\r\n${json}`;

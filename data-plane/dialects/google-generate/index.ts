@@ -15,6 +15,7 @@ export const googleGenerate: Dialect = {
     decodeRequest,
     encodeResponse,
     streamEncoder,
+    idPrefix: '',
     encodeError,
     encodeStreamError,
     keepAlive: ': keep-alive\n\n',

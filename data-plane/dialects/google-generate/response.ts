@@ -1,6 +1,7 @@
 /** Encodes and decodes whole answers of the generative language format. */
 import { collect } from '../answer.ts';
 import type { Block, ChatRequest, ChatResponse, Choice } from '../canonical.ts';
+import { writeJson } from '../exact-json.ts';
 import type { JsonObject } from '../fields.ts';
 import { writeSeal } from '../seals.ts';
 import { argumentsOf } from '../tool-calls.ts';
@@ -56,8 +57,5 @@ export function decodeResponse(wire: unknown): ChatResponse {
   const chunks: unknown[] = Array.isArray(wire) ? wire : [wire];
   if (chunks.length === 0) throw unreadableAnswer('no chunks');
   const decoder = streamDecoder(1);
-  return collect([
-    ...chunks.flatMap((chunk) => decoder.push({ data: JSON.stringify(chunk) })),
-    ...decoder.end(),
-  ]);
+  return collect([...chunks.flatMap((chunk) => decoder.push({ data: writeJson(chunk) })), ...decoder.end()]);
 }

@@ -4,11 +4,47 @@
 import type { Block, Citation, Effort, FinishReason, Media, TokenLogprob, Usage } from '../canonical.ts';
 import { fieldError, isObject, numberOf, objectOf, objectsOf, textOf } from '../fields.ts';
 import type { Fields, JsonObject } from '../fields.ts';
+import { tierOf } from '../member-table.ts';
+import { MODALITIES, sameWords, wordOf } from '../vocabularies.ts';
+import type { Modality, ReadTable, ServiceTier, WriteTable } from '../vocabularies.ts';
 
 export const NAME = 'google-generate';
 
 /** Replaces the signature of tool calls that have none. Gemini CLI sends this value, too. */
 export const NO_SIGNATURE = 'skip_thought_signature_validator';
+
+/** Values of `serviceTier`, without the prefix that some clients write. */
+const READ_TIERS: ReadTable<ServiceTier> = sameWords(['standard', 'flex', 'priority']);
+/** The tiers that a request can ask for. `standard` is the default, and older services lack the field. */
+export const REQUEST_TIERS: WriteTable<ServiceTier> = {
+  auto: undefined,
+  standard: undefined,
+  flex: 'flex',
+  priority: 'priority',
+  scale: undefined,
+  batch: undefined,
+};
+
+/** Decodes `serviceTier`; undefined for tiers that the service does not document. */
+export function readTier(value: unknown): ServiceTier | undefined {
+  return wordOf(READ_TIERS, tierOf(textOf(value)));
+}
+
+/** Values of `responseModalities`. */
+export const READ_MODALITIES: ReadTable<Modality> = {
+  ...sameWords(MODALITIES),
+  TEXT: 'text',
+  AUDIO: 'audio',
+  IMAGE: 'image',
+  VIDEO: 'video',
+};
+/** The kinds of output that a request can ask for. */
+export const WIRE_MODALITIES: WriteTable<Modality> = {
+  text: 'TEXT',
+  audio: 'AUDIO',
+  image: 'IMAGE',
+  video: 'VIDEO',
+};
 
 /** Values of `thinkingLevel`, weakest first. */
 export const LEVELS: readonly Effort[] = ['minimal', 'low', 'medium', 'high'];
@@ -61,7 +97,7 @@ export function readUsage(value: JsonObject): Usage {
   const tools = numberOf(value.toolUsePromptTokenCount);
   const visible = numberOf(value.candidatesTokenCount) ?? numberOf(value.responseTokenCount);
   const thoughts = numberOf(value.thoughtsTokenCount);
-  const serviceTier = textOf(value.serviceTier);
+  const serviceTier = readTier(value.serviceTier);
   return {
     tokens: {
       input: prompt === undefined && tools === undefined ? null : (prompt ?? 0) + (tools ?? 0),

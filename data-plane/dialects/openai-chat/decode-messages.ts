@@ -4,6 +4,7 @@ import { readCacheControl } from '../cache-control.ts';
 import { fieldError, pointTo, storedObjectError } from '../fields.ts';
 import type { Fields } from '../fields.ts';
 import { mediaFromUrl } from '../media.ts';
+import { DETAILS, sameWords } from '../vocabularies.ts';
 import { readDetails, readReasoning, sealOf, thinkingText } from './reasoning.ts';
 import { NAME } from './wire.ts';
 
@@ -92,7 +93,7 @@ function readUrl(fields: Fields, name: string, type: Media['type']): Media {
   if (typeof value === 'string') return mediaFromUrl(type, value);
   const holder = fields.object(name);
   if (!holder) throw fieldError(fields.pointer(name), 'an object with a url');
-  const detail = holder.string('detail');
+  const detail = holder.word('detail', sameWords(DETAILS));
   return { ...mediaFromUrl(type, holder.requiredString('url')), ...(detail === undefined ? {} : { detail }) };
 }
 

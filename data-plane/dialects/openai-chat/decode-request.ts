@@ -13,6 +13,7 @@ import type {
 } from '../canonical.ts';
 import type { JsonObject } from '../fields.ts';
 import { readChoices, readStop, readStreamOptions } from '../openai-requests.ts';
+import { MODALITIES, OPENAI_READ_TIERS, READ_RETENTIONS, VERBOSITIES, sameWords } from '../vocabularies.ts';
 import { readMessages } from './decode-messages.ts';
 import { NAME } from './wire.ts';
 
@@ -35,7 +36,7 @@ export function decodeRequest(wire: JsonObject): ChatRequest {
   // Never passed on: all customers would share the completions stored in the operator's account.
   fields.ignore('store');
   for (const [name, fieldNames] of SCALARS) {
-    for (const field of fieldNames) if (fields.has(field)) pointers[name] ??= fields.pointer(field);
+    for (const field of fieldNames) if (fields.isRead(field)) pointers[name] ??= fields.pointer(field);
   }
   request.extras = fields.leftovers().map((leftover) => ({ dialect: NAME, ...leftover }));
   return request;
@@ -84,13 +85,13 @@ function readScalars(fields: Fields): Partial<ChatRequest> {
     logprobs: readLogprobs(fields),
     reasoning: readReasoning(fields),
     format: readFormat(fields),
-    verbosity: fields.string('verbosity'),
-    modalities: fields.strings('modalities'),
+    verbosity: fields.word('verbosity', sameWords(VERBOSITIES)),
+    modalities: fields.words('modalities', sameWords(MODALITIES)),
     user: fields.has('user') ? fields.string('user') : fields.string('safety_identifier'),
     metadata,
-    serviceTier: fields.string('service_tier'),
+    serviceTier: fields.word('service_tier', OPENAI_READ_TIERS),
     cacheKey: fields.string('prompt_cache_key'),
-    cacheRetention: fields.string('prompt_cache_retention'),
+    cacheRetention: fields.word('prompt_cache_retention', READ_RETENTIONS),
   });
 }
 

@@ -9,6 +9,7 @@ import type { JsonObject } from '../fields.ts';
 import type { SseFrame } from '../sse.ts';
 import { generatedCallId } from '../tool-calls.ts';
 import { failureInsideAnswer } from '../upstream-errors.ts';
+import { OPENAI_READ_TIERS, wordOf } from '../vocabularies.ts';
 import { mergeDetails, readReasoning, sealOf, thinkingText } from './reasoning.ts';
 import { argumentsText, errorKind, readMedia, topLevelCitations } from './response.ts';
 import { ToolCallTracker } from './tool-call-tracker.ts';
@@ -76,7 +77,7 @@ class ChatStreamDecoder implements StreamDecoder {
       if (isObject(choice.error)) throw failureInsideAnswer(errorKind(choice.error));
       events.push(...this.#answer.choice(numberOf(choice.index) ?? 0).read(choice, citations));
     }
-    const serviceTier = textOf(chunk.service_tier);
+    const serviceTier = wordOf(OPENAI_READ_TIERS, chunk.service_tier);
     if (usage) events.push({ type: 'usage', ...usage, ...(serviceTier ? { serviceTier } : {}) });
     return events;
   }

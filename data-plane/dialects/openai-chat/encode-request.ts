@@ -5,8 +5,9 @@ import { Drops } from '../drops.ts';
 import { effortOf } from '../effort.ts';
 import { withoutUndefined } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
+import { OPENAI_TIERS } from '../vocabularies.ts';
 import { writeMessages } from './encode-messages.ts';
-import { EFFORT_VALUES, NAME, SERVICE_TIERS, USER_MAX } from './wire.ts';
+import { EFFORT_VALUES, NAME, USER_MAX } from './wire.ts';
 
 /** Path of the endpoint, relative to the upstream's base URL. */
 export const PATH = '/chat/completions';
@@ -53,14 +54,13 @@ function writeScalars(request: ChatRequest, drops: Drops): JsonObject {
   drops.allScalarsBut(request, CARRIED);
   const { user, serviceTier, modalities, logprobs } = request;
   const isUserKept = user !== undefined && user.length <= USER_MAX;
-  const tier = serviceTier === 'standard_only' ? 'default' : serviceTier;
-  const isTierKept = tier !== undefined && SERVICE_TIERS.includes(tier);
+  const tier = serviceTier && OPENAI_TIERS[serviceTier];
   // Spoken answers need a voice, which only chat requests name.
   const hasVoice = request.extras.some(({ dialect, pointer }) => dialect === NAME && pointer === '/audio');
   const areModalitiesKept =
     modalities?.every((kind) => kind === 'text' || (kind === 'audio' && hasVoice)) ?? false;
   if (!isUserKept) drops.scalar(request, 'user');
-  if (!isTierKept) drops.scalar(request, 'serviceTier');
+  if (tier === undefined) drops.scalar(request, 'serviceTier');
   if (!areModalitiesKept) drops.scalar(request, 'modalities');
   return withoutUndefined({
     n: request.choices > 1 ? request.choices : undefined,
@@ -78,7 +78,7 @@ function writeScalars(request: ChatRequest, drops: Drops): JsonObject {
     verbosity: request.verbosity,
     modalities: areModalitiesKept ? modalities : undefined,
     user: isUserKept ? user : undefined,
-    service_tier: isTierKept ? tier : undefined,
+    service_tier: tier,
     prompt_cache_key: request.cacheKey,
     prompt_cache_retention: request.cacheRetention,
   });

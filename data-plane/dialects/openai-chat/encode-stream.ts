@@ -5,6 +5,7 @@ import type { StreamEncoder } from '../dialect.ts';
 import type { JsonObject } from '../fields.ts';
 import { nowSeconds, writeUsage } from '../openai-answers.ts';
 import { writeJsonFrame } from '../sse.ts';
+import { writeTier } from '../vocabularies.ts';
 import { encodeStreamError } from './errors.ts';
 import { writeFinishFor, writeImage, writeSeal } from './response.ts';
 import { writeCitation, writeLogprobs } from './wire.ts';
@@ -157,7 +158,6 @@ class ChatStreamEncoder implements StreamEncoder {
   }
 
   #chunk(choices: JsonObject[], more: JsonObject = {}): string {
-    const tier = this.#usage?.serviceTier;
     return writeJsonFrame({
       id: this.#head.id,
       object: 'chat.completion.chunk',
@@ -165,7 +165,7 @@ class ChatStreamEncoder implements StreamEncoder {
       model: this.#head.model,
       choices,
       ...more,
-      ...(tier === undefined ? {} : { service_tier: tier }),
+      ...writeTier(this.#usage),
     });
   }
 }

@@ -18,6 +18,7 @@ export const openaiChat: Dialect = {
     decodeRequest,
     encodeResponse,
     streamEncoder,
+    idPrefix: 'chatcmpl-',
     encodeError,
     encodeStreamError,
     keepAlive: ': keep-alive\n\n',

@@ -10,12 +10,14 @@ import type {
   FinishReason,
 } from '../canonical.ts';
 import { unwrapBlocks } from '../custom-tools.ts';
+import { writeJson } from '../exact-json.ts';
 import { isObject, numberOf, objectsOf, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { mediaFromUrl, urlOf } from '../media.ts';
 import { nowSeconds, writeUsage } from '../openai-answers.ts';
 import { generatedCallId } from '../tool-calls.ts';
 import { failureInsideAnswer, unreadableAnswer } from '../upstream-errors.ts';
+import { OPENAI_READ_TIERS, wordOf, writeTier } from '../vocabularies.ts';
 import { readReasoning, sealOf, thinkingText, writeDetail } from './reasoning.ts';
 import {
   NAME,
@@ -48,7 +50,7 @@ export function encodeResponse(response: ChatResponse, request: ChatRequest): Js
       ),
     })),
     ...(usage ? { usage } : {}),
-    ...(response.serviceTier === undefined ? {} : { service_tier: response.serviceTier }),
+    ...writeTier(response),
   };
 }
 
@@ -120,7 +122,7 @@ export function decodeResponse(wire: unknown): ChatResponse {
   }
   const id = textOf(body.id);
   const citations = topLevelCitations(body.citations);
-  const serviceTier = textOf(body.service_tier);
+  const serviceTier = wordOf(OPENAI_READ_TIERS, body.service_tier);
   const ordered = choices.toSorted((a, b) => (numberOf(a.index) ?? 0) - (numberOf(b.index) ?? 0));
   return {
     id,
@@ -232,5 +234,5 @@ function readCalls(message: JsonObject, about: { id: string; index: number }): B
 
 /** The arguments of a tool call as JSON text; some providers send them as an object. */
 export function argumentsText(value: unknown): string {
-  return isObject(value) ? JSON.stringify(value) : textOf(value);
+  return isObject(value) ? writeJson(value) : textOf(value);
 }

@@ -8,8 +8,6 @@ export const NAME = 'openai-chat';
 
 /** Values of `reasoning_effort`, weakest first. */
 export const EFFORT_VALUES: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'];
-/** Values of `service_tier`. */
-export const SERVICE_TIERS: readonly string[] = ['auto', 'default', 'flex', 'scale', 'priority'];
 /** The longest `user` that OpenAI accepts, in characters. */
 export const USER_MAX = 64;
 
@@ -42,7 +40,7 @@ const WIRE_FINISHES: Record<FinishReason, string> = {
   filter: 'content_filter',
   refusal: 'stop',
   pause: 'stop',
-  error: 'error',
+  error: 'stop',
   other: 'stop',
 };
 

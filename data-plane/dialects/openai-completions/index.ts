@@ -12,6 +12,7 @@ export const openaiCompletions: Inbound = {
   decodeRequest,
   encodeResponse,
   streamEncoder,
+  idPrefix: 'cmpl-',
   encodeError,
   encodeStreamError,
   keepAlive: ': keep-alive\n\n',

@@ -22,6 +22,7 @@ export const compactInbound: Inbound = {
   decodeRequest: decodeCompact,
   encodeResponse: encodeCompaction,
   streamEncoder,
+  idPrefix: 'resp_',
   encodeError,
   encodeStreamError,
   keepAlive: ': keep-alive\n\n',

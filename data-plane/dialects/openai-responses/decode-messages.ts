@@ -1,5 +1,6 @@
 /** Decodes `input` of a responses request. */
 import type { Media, Message, Part, PartBody, Tool } from '../canonical.ts';
+import { writeJson } from '../exact-json.ts';
 import {
   Fields,
   fieldError,
@@ -12,6 +13,7 @@ import {
 } from '../fields.ts';
 import { mediaFromUrl } from '../media.ts';
 import { openSeal, readSummary } from '../seals.ts';
+import { DETAILS, sameWords } from '../vocabularies.ts';
 import { canonicalName } from './decode-tools.ts';
 import { NAME, REFERENCE_ITEMS, USER_SIDE_ITEMS, readCitation } from './wire.ts';
 
@@ -189,7 +191,7 @@ function readContent(item: Fields, field: 'content' | 'output'): Part[] {
   if (content === undefined || content === null) throw fieldError(at, 'a text or a list of parts');
   if (field === 'output' && isObject(content)) {
     item.ignore(field);
-    return [{ kind: 'text', text: JSON.stringify(content), at }];
+    return [{ kind: 'text', text: writeJson(content), at }];
   }
   return (item.objects(field) ?? []).map(readPart);
 }
@@ -229,7 +231,7 @@ function readImage(part: Fields): PartBody {
   if (part.has('file_id')) throw storedObjectError(part.pointer('file_id'));
   const url = part.string('image_url');
   if (url === undefined) return asNative(part);
-  const detail = part.string('detail');
+  const detail = part.word('detail', sameWords(DETAILS));
   return {
     kind: 'media',
     media: { ...mediaFromUrl('image', url), ...(detail === undefined ? {} : { detail }) },

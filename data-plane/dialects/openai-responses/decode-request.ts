@@ -5,6 +5,7 @@ import type { AnswerFormat, ChatRequest, Extra, Message, Reasoning } from '../ca
 import { Fields, fieldError, storedObjectError } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { scalarKeeper } from '../scalars.ts';
+import { OPENAI_READ_TIERS, READ_RETENTIONS, VERBOSITIES, sameWords } from '../vocabularies.ts';
 import { askForSummary, endsInTrigger } from './compaction.ts';
 import { readMessages } from './decode-messages.ts';
 import { readToolChoice, readTools } from './decode-tools.ts';
@@ -77,9 +78,9 @@ function readScalars(fields: Fields, request: ChatRequest): void {
   keep('metadata', readMetadata(fields), 'metadata');
   const user = fields.has('user') ? 'user' : 'safety_identifier';
   keep('user', fields.string(user), user);
-  keep('serviceTier', fields.string('service_tier'), 'service_tier');
+  keep('serviceTier', fields.word('service_tier', OPENAI_READ_TIERS), 'service_tier');
   keep('cacheKey', fields.string('prompt_cache_key'), 'prompt_cache_key');
-  keep('cacheRetention', fields.string('prompt_cache_retention'), 'prompt_cache_retention');
+  keep('cacheRetention', fields.word('prompt_cache_retention', READ_RETENTIONS), 'prompt_cache_retention');
   const top = fields.integer('top_logprobs');
   if (top) keep('logprobs', { top }, 'top_logprobs');
 }
@@ -112,7 +113,7 @@ function readReasoning(fields: Fields, request: ChatRequest): void {
 
 function readText(fields: Fields, request: ChatRequest): void {
   const text = fields.object('text');
-  const verbosity = text?.string('verbosity');
+  const verbosity = text?.word('verbosity', sameWords(VERBOSITIES));
   if (text && verbosity !== undefined) {
     request.verbosity = verbosity;
     request.pointers.verbosity = text.pointer('verbosity');

@@ -6,6 +6,7 @@ import { Drops } from '../drops.ts';
 import { effortOf } from '../effort.ts';
 import { withoutUndefined } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
+import { OPENAI_TIERS, writeTier } from '../vocabularies.ts';
 import { writeMessages } from './encode-messages.ts';
 import { writeToolChoice, writeTools } from './encode-tools.ts';
 import { ENCRYPTED_REASONING, LOGPROBS, NAME } from './wire.ts';
@@ -59,7 +60,9 @@ const CARRIED: readonly ScalarName[] = [
 function carriedScalars(request: ChatRequest, hasTools: boolean): ScalarName[] {
   const names = CARRIED.filter((name) => hasTools || name !== 'toolChoice');
   if (request.choices <= 1) names.push('choices');
-  if (request.modalities?.every((kind) => kind.toLowerCase() === 'text')) names.push('modalities');
+  if (request.modalities?.every((kind) => kind === 'text')) names.push('modalities');
+  if (request.serviceTier && OPENAI_TIERS[request.serviceTier] === undefined)
+    return names.filter((name) => name !== 'serviceTier');
   return names;
 }
 
@@ -76,7 +79,7 @@ export function writeSettings(request: ChatRequest): JsonObject {
     text: Object.keys(text).length > 0 ? text : undefined,
     user: request.user,
     metadata: request.metadata,
-    service_tier: writeTier(request.serviceTier),
+    ...writeTier(request),
     prompt_cache_key: request.cacheKey,
     prompt_cache_retention: request.cacheRetention,
   });
@@ -107,9 +110,4 @@ function writeFormat(format: AnswerFormat | undefined): JsonObject | undefined {
   if (format.kind === 'json') return { type: 'json_object' };
   const { name = 'answer', description, schema, strict = false } = format;
   return withoutUndefined({ type: 'json_schema', name, description, schema, strict });
-}
-
-/** Other formats call the default tier `standard` or `standard_only`. */
-function writeTier(tier: string | undefined): string | undefined {
-  return tier === 'standard' || tier === 'standard_only' ? 'default' : tier;
 }

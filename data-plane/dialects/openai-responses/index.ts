@@ -17,6 +17,7 @@ export const openaiResponses: Dialect = {
     decodeRequest,
     encodeResponse,
     streamEncoder: answerEncoder,
+    idPrefix: 'resp_',
     encodeError,
     encodeStreamError,
     keepAlive: ': keep-alive\n\n',

@@ -6,6 +6,7 @@ import { isObject, objectOf, objectsOf, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { nowSeconds } from '../openai-answers.ts';
 import { failureInsideAnswer, unreadableAnswer } from '../upstream-errors.ts';
+import { writeTier } from '../vocabularies.ts';
 import { compacted } from './compaction.ts';
 import { readItem } from './decode-output.ts';
 import { ItemIds, writeOutput } from './encode-output.ts';
@@ -99,7 +100,7 @@ export function progressOf(
         ? { code: 'server_error', message: 'The upstream interrupted its own answer. Try again.' }
         : null,
     usage: writeUsage(usage),
-    ...(usage.serviceTier === undefined ? {} : { service_tier: usage.serviceTier }),
+    ...writeTier(usage),
   };
 }
 

@@ -5,6 +5,7 @@
 import type { Block, Citation, FinishReason, TokenLogprob, Usage } from '../canonical.ts';
 import { numberOf, objectOf, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
+import { OPENAI_READ_TIERS, wordOf } from '../vocabularies.ts';
 
 export const NAME = 'openai-responses';
 
@@ -158,7 +159,7 @@ export function readUsage(response: JsonObject): Usage {
   const usage = objectOf(response.usage);
   const input = objectOf(usage.input_tokens_details);
   const cacheWrite = numberOf(input.cache_write_tokens);
-  const tier = textOf(response.service_tier);
+  const tier = wordOf(OPENAI_READ_TIERS, response.service_tier);
   return {
     tokens: {
       input: numberOf(usage.input_tokens) ?? null,

@@ -1,0 +1,178 @@
+/**
+ * Parses and writes JSON without a change to what passes through: numbers keep every digit, and members keep
+ * their order. JSON.parse rounds numbers to 53 bits, and objects of JavaScript sort names that look like
+ * indexes.
+ *
+ * A number that JavaScript would write differently is kept as its text (JSON.rawJSON). An object whose order
+ * JavaScript would change has a hidden method `toJSON`, through which `writeJson` finds its text.
+ */
+import { randomUUID } from 'node:crypto';
+
+declare global {
+  /** Not in TypeScript's library yet. https://tc39.es/proposal-json-parse-with-source/ */
+  interface JSON {
+    rawJSON(text: string): object;
+    isRawJSON(value: unknown): boolean;
+  }
+}
+
+/**
+ * Matches every text with such a number or name, and few others: 16 digits, an exponent, a zero at the end
+ * of a fraction, minus zero, and a name of digits.
+ */
+const SUSPECT =
+  /[:,[]\s*-?(?:[\d.]{16}|\d+(?:\.\d+)?[eE]|\d+\.\d*0(?!\d)|(?<=-)0(?!\.))|"(?:\d|\\u003\d)+"\s*:/;
+/** Maximum nesting that is read exactly. Deeper values are read as JSON.parse reads them. */
+const DEPTH = 256;
+/** Maximum number of numbers that are kept as text, because each takes some 100 bytes. */
+const RAW_NUMBERS = 50_000;
+
+/** The number in a parsed value, rounded if it was kept as text; undefined for other values. */
+export function plainNumber(value: unknown): number | undefined {
+  if (typeof value === 'number') return value;
+  return isRawNumber(value) ? Number(value.rawJSON) : undefined;
+}
+
+/** A number that is kept as its text. */
+interface RawNumber {
+  readonly rawJSON: string;
+}
+
+/** Whether a parsed value is a number that is kept as text. */
+export function isRawNumber(value: unknown): value is RawNumber {
+  return JSON.isRawJSON(value);
+}
+
+/** Parses JSON exactly. Throws a SyntaxError like JSON.parse. */
+export function parseJson(text: string): unknown {
+  return exactly(text, JSON.parse(text));
+}
+
+/** The exact value of a text, of which JSON.parse made `parsed`: the same object if nothing is lost. */
+export function exactly<Value>(text: string, parsed: Value): Value {
+  if (!SUSPECT.test(text)) return parsed;
+  try {
+    // The types are those of `parsed`, apart from numbers, which readers take from `plainNumber`.
+    return new Reader(text).read(0) as Value;
+  } catch (error) {
+    // A value above the limits is rounded as JSON.parse does.
+    if (error instanceof RangeError) return parsed;
+    throw error;
+  }
+}
+
+/** Texts of the objects that the running call of `writeJson` has met. */
+let collected: string[] | undefined;
+/** Stands for such a text until the whole is written. It cannot be guessed, so no client can write it. */
+const MARK = `gateway-json-${randomUUID()}-`;
+const MARKS = new RegExp(`"${MARK}(\\d+)"`, 'g');
+
+/** Writes JSON exactly: the counterpart of `parseJson`. */
+export function writeJson(value: unknown): string {
+  const texts: string[] = [];
+  collected = texts;
+  try {
+    const text = JSON.stringify(value);
+    return texts.length === 0 ? text : text.replaceAll(MARKS, (_, index) => texts[Number(index)] ?? 'null');
+  } finally {
+    collected = undefined;
+  }
+}
+
+/** Lets `writeJson` write the object as this text. A member of the same name is then only in the text. */
+function keepText(value: object, text: string): void {
+  const toJSON = function (this: unknown): unknown {
+    if (collected === undefined) return value;
+    collected.push(text);
+    return `${MARK}${collected.length - 1}`;
+  };
+  Object.defineProperty(value, 'toJSON', { value: toJSON, enumerable: false });
+}
+
+const ESCAPED = /\\/;
+const LITERAL = /[^,\]}\s]+/y;
+const INDEX = /^(?:0|[1-9]\d*)$/;
+
+/** Reads valid JSON. */
+class Reader {
+  readonly #text: string;
+  #at = 0;
+  #rawNumbers = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Reads one value. Throws a RangeError above the limits. */
+  read(depth: number): unknown {
+    if (depth > DEPTH) throw new RangeError('nested too deeply');
+    this.#skipSpace();
+    const first = this.#text[this.#at];
+    if (first === '"') return this.#string();
+    if (first === '{') return this.#object(depth);
+    if (first === '[') return this.#list(depth);
+    LITERAL.lastIndex = this.#at;
+    const literal = LITERAL.exec(this.#text)?.[0] ?? '';
+    this.#at += literal.length;
+    const value: unknown = JSON.parse(literal);
+    if (typeof value !== 'number' || JSON.stringify(value) === literal) return value;
+    this.#rawNumbers += 1;
+    if (this.#rawNumbers > RAW_NUMBERS) throw new RangeError('too many numbers');
+    return JSON.rawJSON(literal);
+  }
+
+  #object(depth: number): object {
+    const start = this.#at;
+    const value = {};
+    let hasIndexes = false;
+    this.#items('}', () => {
+      const name = this.#string();
+      hasIndexes ||= INDEX.test(name);
+      this.#skipSpace();
+      this.#at += 1;
+      const member = this.read(depth + 1);
+      const property = { value: member, writable: true, enumerable: true, configurable: true };
+      Object.defineProperty(value, name, property);
+    });
+    if (hasIndexes) keepText(value, this.#text.slice(start, this.#at));
+    return value;
+  }
+
+  #list(depth: number): unknown[] {
+    const list: unknown[] = [];
+    this.#items(']', () => list.push(this.read(depth + 1)));
+    return list;
+  }
+
+  /** Reads the items of the container that begins here, up to its end. */
+  #items(end: string, item: () => void): void {
+    this.#at += 1;
+    this.#skipSpace();
+    while (this.#text[this.#at] !== end) {
+      item();
+      this.#skipSpace();
+      if (this.#text[this.#at] === ',') this.#at += 1;
+      this.#skipSpace();
+    }
+    this.#at += 1;
+  }
+
+  #string(): string {
+    const start = this.#at;
+    let end = this.#text.indexOf('"', start + 1);
+    while (this.#isEscaped(end)) end = this.#text.indexOf('"', end + 1);
+    this.#at = end + 1;
+    const raw = this.#text.slice(start + 1, end);
+    return ESCAPED.test(raw) ? String(JSON.parse(`"${raw}"`)) : raw;
+  }
+
+  #isEscaped(quote: number): boolean {
+    let slashes = 0;
+    while (this.#text[quote - 1 - slashes] === '\\') slashes += 1;
+    return slashes % 2 === 1;
+  }
+
+  #skipSpace(): void {
+    while (this.#text.charCodeAt(this.#at) <= 0x20) this.#at += 1;
+  }
+}

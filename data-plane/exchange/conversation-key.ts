@@ -1,0 +1,80 @@
+/** What the turns of a conversation have in common, for the affinity of `upstreams/affinity.ts`. Pure. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ChatRequest, Media, Message, Part } from '../dialects/canonical.ts';
+import { objectOf } from '../dialects/fields.ts';
+import type { JsonObject } from '../dialects/fields.ts';
+
+/**
+ * Headers that name a session: of Claude Code, of Codex (present and earlier versions), of opencode, and the
+ * one that gateways document.
+ */
+const SESSION_HEADERS = [
+  'x-claude-code-session-id',
+  'session-id',
+  'session_id',
+  'thread-id',
+  'conversation_id',
+  'x-session-affinity',
+  'x-session-id',
+] as const;
+
+/** Characters of a session's name that count. */
+const NAME_CHARACTERS = 1_024;
+/** Characters of a text that count: so many of its beginning, and as many of its end. */
+const EDGE_CHARACTERS = 512;
+/** Parts of one message that count, beginning with the last one: agents put the user's own words last. */
+const PARTS = 16;
+
+interface KeySource {
+  request: Pick<ChatRequest, 'messages'>;
+  body: JsonObject;
+  headers: IncomingHttpHeaders;
+}
+
+/**
+ * The session that the client names, or else the beginning of the conversation, up to the first message of
+ * the user: every later turn repeats it. It never depends on what changes with the turns, such as marks of
+ * the prompt cache.
+ */
+export function conversationKey({ request, body, headers }: KeySource): string {
+  return sessionOf(body, headers) ?? `prefix ${prefixOf(request.messages)}`;
+}
+
+function sessionOf(body: JsonObject, headers: IncomingHttpHeaders): string | undefined {
+  const named = nameOf(body.prompt_cache_key) ?? nameOf(body.session_id);
+  if (named !== undefined) return named;
+  for (const header of SESSION_HEADERS) {
+    const name = nameOf(headers[header]);
+    if (name !== undefined) return name;
+  }
+  return nameOf(objectOf(body.metadata).user_id);
+}
+
+function nameOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? `session ${value.slice(0, NAME_CHARACTERS)}` : undefined;
+}
+
+function prefixOf(messages: readonly Message[]): string {
+  let prefix = '';
+  for (const { role, parts } of messages) {
+    prefix += role;
+    for (const part of parts.slice(-PARTS)) prefix += ` ${edgesOf(contentOf(part))}`;
+    if (role === 'user') break;
+  }
+  return prefix;
+}
+
+function contentOf(part: Part): string {
+  if (part.kind === 'media') return sourceOf(part.media);
+  return 'text' in part ? part.text : part.kind;
+}
+
+function sourceOf({ source }: Media): string {
+  if ('base64' in source) return source.base64;
+  return 'url' in source ? source.url : source.text;
+}
+
+function edgesOf(text: string): string {
+  if (text.length <= 2 * EDGE_CHARACTERS) return text;
+  return `${text.length} ${text.slice(0, EDGE_CHARACTERS)} ${text.slice(-EDGE_CHARACTERS)}`;
+}
