@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GatewayError } from '@gateway/shared/failures';
+import { digestOf, issueKey } from '@gateway/shared/secrets';
 import { makeRoute, startNode, until } from '../../test/request-path.ts';
 import type { TestNode } from '../../test/request-path.ts';
 import { startUpstream } from '../../test/upstream.ts';
@@ -37,6 +38,9 @@ const WORDS = [chunk({ content: 'Hel' }), chunk({ content: 'lo' })];
 const END = [chunk({}, 'stop'), USAGE, 'data: [DONE]\n\n'];
 const SSE = { 'content-type': 'text/event-stream' };
 const stream = (...chunks: string[]): Play => ({ headers: SSE, chunks });
+
+/** What the client gets of the upstream's bytes: only the model's name is the catalog's. */
+const mirrored = (text: string): string => text.replaceAll('vendor-model', 'swift');
 
 let upstream: FakeUpstream;
 let node: TestNode;
@@ -73,9 +77,9 @@ function expectFree(): void {
 }
 
 describe('a whole answer', () => {
-  it('is relayed unchanged, charged once, and names its price', async () => {
+  it('is relayed with the catalog’s model name, charged once, and names its price', async () => {
     const { status, text, headers } = await node.call({ body: QUESTION });
-    expect({ status, text }).toEqual({ status: 200, text: JSON.stringify(ANSWER) });
+    expect({ status, text }).toEqual({ status: 200, text: mirrored(JSON.stringify(ANSWER)) });
     expect(headers['x-gateway-price-usd']).toBe('0.10');
     expect(headers['x-request-id']).toMatch(/^[0-9a-f]{32}$/);
     expect(node.ledger.charges).toMatchObject([
@@ -117,11 +121,11 @@ describe('a whole answer', () => {
 });
 
 describe('a stream', () => {
-  it('is relayed unchanged except for a usage event that only the gateway asked for', async () => {
+  it('is relayed without a usage event that only the gateway asked for', async () => {
     upstream.play = () => stream(FIRST, ...WORDS, ...END);
     const { status, text, headers, broken } = await node.call({ body: STREAMED });
     expect({ status, broken }).toEqual({ status: 200, broken: false });
-    expect(text).toBe(FIRST + WORDS.join('') + END[0] + END[2]);
+    expect(text).toBe(mirrored(FIRST + WORDS.join('') + END[0] + END[2]));
     expect(headers['content-type']).toContain('text/event-stream');
     expect(JSON.parse(upstream.seen[0]?.body ?? '')).toMatchObject({
       stream_options: { include_usage: true },
@@ -134,7 +138,7 @@ describe('a stream', () => {
   it('keeps the usage event if the client asked for it', async () => {
     upstream.play = () => stream(FIRST, ...WORDS, ...END);
     const { text } = await node.call({ body: { ...STREAMED, stream_options: { include_usage: true } } });
-    expect(text).toBe(FIRST + WORDS.join('') + END.join(''));
+    expect(text).toBe(mirrored(FIRST + WORDS.join('') + END.join('')));
   });
 
   it('holds its end back until its charge is durable', async () => {
@@ -229,6 +233,16 @@ describe('a stream', () => {
     expect(node.ledger.charges).toMatchObject([{ outcome: 'KEY_CUT' }]);
   });
 
+  it('is cut and charged if the owner stops the secret with which it came, and not by another', async () => {
+    const { answer } = await startAnswer();
+    node.store.stop('key-1', 'OWNER', [digestOf(issueKey())]);
+    node.store.stop('key-1', 'OWNER', [digestOf(node.secret)]);
+    const { text, broken } = await answer;
+    expect(broken).toBe(true);
+    expect(text).toContain('Use the new secret');
+    expect(node.ledger.charges).toMatchObject([{ outcome: 'KEY_CUT' }]);
+  });
+
   it('is cut with an error and free if the node stops', async () => {
     const { answer } = await startAnswer();
     await node.stop();
@@ -266,7 +280,7 @@ describe('a slow client', () => {
     gate.resolve();
     const { text, broken } = await answer;
     expect(broken).toBe(false);
-    expect(text).toHaveLength((FIRST + words.join('') + END[0] + END[2]).length);
+    expect(text).toHaveLength(mirrored(FIRST + words.join('') + END[0] + END[2]).length);
     expect(node.ledger.charges).toHaveLength(1);
   });
 

@@ -55,11 +55,11 @@ const GOOGLE_REQUEST = {
 };
 
 describe('embeddings', () => {
-  it('in OpenAI’s format pass unchanged to and from an upstream of the same format', async () => {
+  it('in OpenAI’s format pass to and from a like upstream, with the catalog’s model name', async () => {
     serve('openai-chat', ['embeddings'], OPENAI_ANSWER);
     const body = { model: 'swift', input: ['a', 'b'], encoding_format: 'base64', user: 'u' };
     const { text } = await node.call({ path: '/v1/embeddings', body });
-    expect(text).toBe(JSON.stringify(OPENAI_ANSWER));
+    expect(text).toBe(JSON.stringify({ ...OPENAI_ANSWER, model: 'swift' }));
     expect(sent()).toEqual({ ...body, model: 'vendor-model' });
     expect(node.ledger.charges).toMatchObject([{ family: 'embeddings', tokens: { input: 4 } }]);
   });

@@ -187,7 +187,8 @@ describe('a path', () => {
       const { status, headers } = await node.call({ path: '/v1/chat/completions', method });
       expect([method, status, headers.allow]).toEqual([method, 405, 'POST']);
     }
-    expect((await refused({ path: '/v1/files', body: QUESTION })).status).toBe(501);
+    for (const path of ['/v1/files', '/v1/videos', '/v1/realtime/client_secrets', '/v2/chat'])
+      expect((await refused({ path, body: QUESTION })).status).toBe(501);
     expect((await refused({ path: '/v1/fine_tuning/jobs/x/cancel', body: QUESTION })).status).toBe(501);
     const headers = { authorization: '' };
     expect((await refused({ path: '/v1/files', body: QUESTION, headers })).status).toBe(401);

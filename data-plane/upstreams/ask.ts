@@ -2,8 +2,9 @@
 import { GatewayError, asGatewayError } from '@gateway/shared/failures';
 import type { DialectName } from '@gateway/shared/catalog';
 import type { Call } from '../call/call.ts';
-import type { CompiledCredential, CompiledRoute } from '../config/config.ts';
+import type { CompiledCredential } from '../config/config.ts';
 import type { Dialect } from '../dialects/dialect.ts';
+import { SEEDS, seedOf } from './affinity.ts';
 import { failedAttempt, skippedAttempt } from './attempt.ts';
 import type {
   Attempt,
@@ -14,7 +15,8 @@ import type {
   ForwardedRequest,
 } from './attempt.ts';
 import { FRESH_BUDGET, afterRequest, afterRetry } from './circuit.ts';
-import { Connections, addressOf } from './connections.ts';
+import { Connections } from './connections.ts';
+import { RouteCredentials } from './credentials.ts';
 import { rankRoutes } from './order.ts';
 import type { RankedRoute } from './order.ts';
 import { send } from './send.ts';
@@ -43,6 +45,8 @@ interface AttemptPlan {
   walletId: string;
   ranked: readonly RankedRoute[];
   observer: AttemptObserver | undefined;
+  /** Decides which credential is used: a conversation's seed, or a random one. */
+  seed: number;
 }
 
 /** All upstreams of this node. Their state is in memory and lost at a restart. */
@@ -86,18 +90,20 @@ export class Upstreams {
   }
 
   #plan(
-    { preferred, capable }: Pick<ForwardedRequest<unknown>, 'preferred' | 'capable'>,
+    request: Pick<ForwardedRequest<unknown>, 'preferred' | 'capable' | 'conversation'>,
     { walletId, routes, observer }: AttemptOptions,
   ): AttemptPlan {
     const { dialects, random } = this.#options;
-    return { ranked: rankRoutes(routes, { dialects, random, preferred, capable }), walletId, observer };
+    const { preferred, capable } = request;
+    const hasChoice = routes.length > 1 || (routes[0]?.credentials.length ?? 0) > 1;
+    const conversation = hasChoice ? request.conversation : undefined;
+    const seed = conversation === undefined ? random() * SEEDS : seedOf(walletId, conversation);
+    const ranked = rankRoutes(routes, { dialects, preferred, capable, seed });
+    return { ranked, walletId, observer, seed };
   }
 
-  async #tryInOrder<A>(
-    call: Call,
-    { ranked, walletId, observer }: AttemptPlan,
-    perform: (attempt: Attempt) => Promise<A>,
-  ): Promise<A> {
+  async #tryInOrder<A>(call: Call, plan: AttemptPlan, perform: (attempt: Attempt) => Promise<A>): Promise<A> {
+    const { ranked, observer } = plan;
     let startedAt = this.#options.now();
     this.#retryBudget = afterRequest(this.#retryBudget, startedAt);
     const healthy = this.#healthy(ranked, startedAt);
@@ -108,22 +114,42 @@ export class Upstreams {
         observer?.attempted(skippedAttempt(route, 'unavailable'));
         continue;
       }
-      if (attempts > 0 && (attempts >= ATTEMPTS || !this.#takeRetry())) break;
-      call.cut.throwIfCut();
-      try {
-        const candidate = this.#candidate(route, observer);
-        attempts += 1;
-        return await perform({ candidate, walletId, startedAt, observer });
-      } catch (cause) {
-        failure = asGatewayError(cause);
-        if (!isUpstreamFailure(failure)) throw failure;
-        startedAt = this.#options.now();
-      }
+      let refused: CompiledCredential | undefined;
+      do {
+        if (attempts > 0 && (attempts >= ATTEMPTS || !this.#takeRetry())) throw failure ?? noUpstreamFree();
+        call.cut.throwIfCut();
+        let attempt: Attempt | undefined;
+        try {
+          attempt = this.#attempt(route, plan, { startedAt, refused });
+          attempts += 1;
+          return await perform(attempt);
+        } catch (cause) {
+          failure = asGatewayError(cause);
+          if (!isUpstreamFailure(failure)) throw failure;
+          startedAt = this.#options.now();
+        }
+        refused = refused ? undefined : this.#replaceable(route, attempt);
+      } while (refused);
       if (ranked.length > 1 || !isBrokenConnection(failure) || !this.#takeRetry()) continue;
       // The only upstream closed an idle connection while it was being reused, before it read the request.
-      return perform({ candidate: this.#candidate(route, observer), walletId, startedAt, observer });
+      return perform(this.#attempt(route, plan, { startedAt }));
     }
     throw failure ?? noUpstreamFree();
+  }
+
+  /** The credential that the upstream has just refused, if another one may be accepted in its place. */
+  #replaceable(route: RankedRoute, attempt: Attempt | undefined): CompiledCredential | undefined {
+    const refused = attempt?.credentialRefused ? attempt.candidate.credential : undefined;
+    return refused && this.#credentials(route).hasOther(refused) ? refused : undefined;
+  }
+
+  #attempt(
+    route: RankedRoute,
+    plan: AttemptPlan,
+    { startedAt, refused }: { startedAt: number; refused?: CompiledCredential | undefined },
+  ): Attempt {
+    const { walletId, observer } = plan;
+    return { candidate: this.#candidate(route, plan, refused), walletId, startedAt, observer };
   }
 
   /** The routes whose upstream is not ejected; if all are, the best one, because it may answer after all. */
@@ -140,21 +166,25 @@ export class Upstreams {
   }
 
   /**
-   * The route with a random credential that is not suspended and is bound to the upstream's origin. Throws
+   * The route with the usable credential that draws the largest lot, but not the refused one. Throws
    * `upstream_busy` or `upstream_failed`, and records the skipped attempt, if there is none or the upstream
    * has reached its limit of concurrent requests.
    */
-  #candidate(ranked: RankedRoute, observer: AttemptObserver | undefined): Candidate {
+  #candidate(
+    ranked: RankedRoute,
+    { seed, observer }: AttemptPlan,
+    refused: CompiledCredential | undefined,
+  ): Candidate {
     const { compiled, dialect, native } = ranked;
-    const { route, provider, credentials } = compiled;
-    const { origin } = addressOf(provider);
-    const now = this.#options.now();
-    const bound = credentials.filter((credential) => credential.origin === origin);
-    const usable = bound.filter((credential) => this.#suspensions.until(credential, route.id) <= now);
-    const credential = usable[Math.floor(this.#options.random() * usable.length)];
-    if (!credential && credentials.length > 0) {
-      observer?.attempted(skippedAttempt(ranked, bound.length > 0 ? 'upstream_busy' : 'upstream_failed'));
-      throw this.#noCredential(bound, { route, now });
+    const { route, provider } = compiled;
+    const credentials = this.#credentials(ranked);
+    const credential = credentials.draw({ seed, refused });
+    if (!credential && credentials.needed) {
+      const failure = credentials.failure();
+      observer?.attempted(
+        skippedAttempt(ranked, failure.code === 'upstream_busy' ? 'upstream_busy' : 'upstream_failed'),
+      );
+      throw failure;
     }
     const { concurrencyLimit } = provider;
     if (concurrencyLimit !== null && this.#options.states.inFlight(provider) >= concurrencyLimit) {
@@ -164,15 +194,8 @@ export class Upstreams {
     return { route, provider, credential, dialect, native };
   }
 
-  #noCredential(
-    bound: readonly CompiledCredential[],
-    { route, now }: Pick<CompiledRoute, 'route'> & { now: number },
-  ): GatewayError {
-    if (bound.length === 0) return noBoundCredential();
-    const until = Math.min(...bound.map((credential) => this.#suspensions.until(credential, route.id)));
-    return new GatewayError('upstream_busy', 'The upstream is busy. Try again in a moment.', {
-      retryAfterMs: until - now,
-    });
+  #credentials({ compiled }: RankedRoute): RouteCredentials {
+    return new RouteCredentials(compiled, this.#suspensions, this.#options.now());
   }
 
   async #askOne<A>(call: Call, request: ForwardedRequest<A>, attempt: Attempt): Promise<A> {
@@ -198,7 +221,12 @@ export class Upstreams {
       }
       states.answered(provider, startedAt);
       this.#suspensions.accepted(candidate);
-      return await request.receive({ answer, candidate, settle: (error) => settle({ error }) });
+      return await request.receive({
+        answer,
+        candidate,
+        settle: (error) => settle({ error }),
+        counted: (tokens) => states.counted(provider, tokens),
+      });
     } catch (cause) {
       const error = asGatewayError(cause);
       leave();
@@ -257,6 +285,7 @@ export class Upstreams {
     const retryAfterMs = retryAfterOf(headers, Date.now());
     const verdict = judge({ status, body, retryAfterMs }, candidate);
     this.#suspensions.refused(verdict, candidate, { requestId, walletId, now: this.#options.now() });
+    attempt.credentialRefused = verdict.aboutCredential;
     settle({ error: verdict.error, refusal: { status, unwell: verdict.unwell } });
     return verdict.error;
   }
@@ -265,11 +294,5 @@ export class Upstreams {
 function noUpstreamFree(): GatewayError {
   return new GatewayError('upstream_busy', 'No upstream of this model is free. Try again in a moment.', {
     retryAfterMs: 1_000,
-  });
-}
-
-function noBoundCredential(): GatewayError {
-  return new GatewayError('upstream_failed', 'The upstream is not reachable. Try again later.', {
-    cause: new Error('no credential is bound to the origin of the base URL'),
   });
 }

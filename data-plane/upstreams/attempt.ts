@@ -4,7 +4,7 @@
 import type { SkipCode } from '@gateway/shared/attempts';
 import type { DialectName } from '@gateway/shared/catalog';
 import type { GatewayError } from '@gateway/shared/failures';
-import type { AttemptRecord, ProviderRecord, RouteRecord } from '@gateway/shared/records';
+import type { AttemptRecord, ProviderRecord, RouteRecord, TokenCounts } from '@gateway/shared/records';
 import type { CompiledCredential, CompiledRoute } from '../config/config.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { RankedRoute } from './order.ts';
@@ -16,6 +16,8 @@ export interface ForwardedRequest<A> {
   readonly preferred: DialectName | undefined;
   /** The upstream formats that can serve the request; absent: all of them. */
   readonly capable?: readonly DialectName[];
+  /** What the turns of the request's conversation have in common; undefined for requests without turns. */
+  readonly conversation?: string;
   /**
    * The request for one upstream. Throws `invalid_request` if the client forbade losses and there are some.
    */
@@ -58,6 +60,8 @@ export interface Attempt {
   /** ms of the monotonic clock. */
   startedAt: number;
   observer: AttemptObserver | undefined;
+  /** Set if the upstream refused the request for a reason that another credential may not have. */
+  credentialRefused?: boolean;
 }
 
 /** An attempt to which the upstream answered with a success status. */
@@ -66,6 +70,8 @@ export interface AnsweredAttempt {
   candidate: Candidate;
   /** Reports the result of the attempt, a success without an error. Only the first call counts. */
   settle(error?: GatewayError): void;
+  /** Reports the tokens of the answer, once they are known. */
+  counted(tokens: TokenCounts): void;
 }
 
 /** Why an attempt failed, and when. */

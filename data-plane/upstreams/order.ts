@@ -2,6 +2,7 @@
 import type { DialectName } from '@gateway/shared/catalog';
 import type { CompiledRoute } from '../config/config.ts';
 import type { Dialect } from '../dialects/dialect.ts';
+import { lotOf, weightedLot } from './affinity.ts';
 
 /** A route and the format in which its upstream is asked. */
 export interface RankedRoute {
@@ -19,13 +20,13 @@ interface RankOptions {
   preferred: DialectName | undefined;
   /** The formats that can serve the request, the best first; absent: all of them. */
   capable?: readonly DialectName[] | undefined;
-  /** Random numbers from 0 to 1. */
-  random: () => number;
+  /** Decides between routes of one priority: a conversation's seed, or a random one. */
+  seed: number;
 }
 
 /**
  * The routes whose upstream speaks a usable format: the lowest priority number first, then native before
- * translated, then at random in proportion to the weights.
+ * translated, then by the lots that they draw in proportion to their weights.
  */
 export function rankRoutes(routes: readonly CompiledRoute[], options: RankOptions): RankedRoute[] {
   const usable = routes.flatMap((compiled) => withFormat(compiled, options) ?? []);
@@ -33,7 +34,7 @@ export function rankRoutes(routes: readonly CompiledRoute[], options: RankOption
   if (usable.length < 2) return usable;
   const drawn = usable.map((ranked) => ({
     ranked,
-    lot: drawLot(ranked.compiled.route.weight, options.random),
+    lot: weightedLot(lotOf(options.seed, ranked.compiled.route.id), ranked.compiled.route.weight),
   }));
   drawn.sort(
     (a, b) =>
@@ -55,12 +56,4 @@ function withFormat(
     : (capable ?? protocols).find((protocol) => protocols.includes(protocol) && dialects[protocol]);
   const dialect = name && dialects[name];
   return dialect ? { compiled, dialect, native } : undefined;
-}
-
-/**
- * Efraimidis and Spirakis: sorting by random^(1/weight) draws without replacement in proportion to the
- * weights.
- */
-function drawLot(weight: number, random: () => number): number {
-  return weight > 0 ? random() ** (1 / weight) : 0;
 }

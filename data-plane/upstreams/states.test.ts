@@ -52,7 +52,7 @@ describe('the report of upstreams', () => {
         providerId: 'one',
         circuit: 'CLOSED',
         ...{ requests: 5, busy: 1, timeouts: 1, refused: 1, failed: 1 },
-        ...{ p50Ms: null, p95Ms: null },
+        ...{ p50Ms: null, p95Ms: null, inputTokens: 0, cachedTokens: 0 },
       },
     ]);
   });
@@ -72,6 +72,19 @@ describe('the report of upstreams', () => {
     clock.at += 10;
     states.answered(one.provider, clock.at - 10);
     expect(states.report().upstreams[0]).toMatchObject({ p50Ms: 10, p95Ms: 10 });
+  });
+
+  it('adds up the input tokens, and ignores numbers that no answer can have', () => {
+    const { states, attempt } = newStates();
+    const one = candidateOf('one');
+    attempt(one);
+    const of = (input: number | null, cached: number | null) =>
+      states.counted(one.provider, { input, cached, output: 1, reasoning: null });
+    of(100, 90);
+    of(50, null);
+    of(10, 20);
+    for (const wrong of [null, -1, Number.NaN, 2 ** 40]) of(wrong, 5);
+    expect(states.report().upstreams[0]).toMatchObject({ inputTokens: 160, cachedTokens: 100 });
   });
 
   it('has the state of the circuit: closed, open, half open, closed', () => {

@@ -1,6 +1,6 @@
 /** The health of each upstream on this node: circuit, requests in flight, recent results, credentials. */
 import type { GatewayError } from '@gateway/shared/failures';
-import type { ProviderRecord } from '@gateway/shared/records';
+import type { ProviderRecord, TokenCounts } from '@gateway/shared/records';
 import { CREDENTIALS_MAX, UPSTREAMS_MAX } from '@gateway/shared/upstream-health';
 import type { CircuitState, CredentialReport, Fault, UpstreamReport } from '@gateway/shared/upstream-health';
 import type { ObservableUpstreams, UpstreamObserver } from '../metrics.ts';
@@ -16,6 +16,11 @@ import {
 import type { Circuit } from './circuit.ts';
 import { isUpstreamFailure } from './verdict.ts';
 import { HealthWindow, WINDOW_SPAN_MS } from './window.ts';
+
+/** Largest number that a heartbeat can carry. */
+const REPORTED_MAX = 2 ** 31 - 1;
+/** Largest number of input tokens of one answer that counts: no model has a larger context. */
+const TOKENS_MAX = 100_000_000;
 
 interface StatesOptions {
   /** ms of a monotonic clock. */
@@ -110,6 +115,18 @@ export class UpstreamStates implements ObservableUpstreams {
     this.#observer?.answerBegan(state.providerId, now - startedAt);
   }
 
+  /** Counts the input of an answer, if the upstream has counted it; the numbers are any that it sent. */
+  counted(provider: ProviderRecord, { input, cached }: TokenCounts): void {
+    if (input === null || !(input > 0 && input <= TOKENS_MAX)) return;
+    const tokens = {
+      input: Math.round(input),
+      cached: Math.round(Math.min(Math.max(cached ?? 0, 0), input)),
+    };
+    const state = this.#stateOf(provider);
+    state.window.countInput(tokens, this.#options.now());
+    this.#observer?.inputCounted(state.providerId, tokens);
+  }
+
   /** Counts a request in flight until the returned function is called for the first time. */
   enter(provider: ProviderRecord): () => void {
     const state = this.#stateOf(provider);
@@ -198,6 +215,7 @@ function faultOf({ error, refusal }: AttemptResult): Fault | undefined {
 function reportOf({ providerId, circuit, window }: State, now: number): UpstreamReport {
   const { succeeded, faults } = window.counts(now);
   const [busy = 0, timeouts = 0, refused = 0, failed = 0] = faults;
+  const { input, cached } = window.inputTokens(now);
   return {
     providerId,
     circuit: circuitState(circuit, now),
@@ -208,6 +226,8 @@ function reportOf({ providerId, circuit, window }: State, now: number): Upstream
     failed,
     p50Ms: window.quantile(0.5, now),
     p95Ms: window.quantile(0.95, now),
+    inputTokens: Math.min(input, REPORTED_MAX),
+    cachedTokens: Math.min(cached, REPORTED_MAX),
   };
 }
 

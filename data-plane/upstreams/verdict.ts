@@ -25,6 +25,8 @@ export interface Verdict {
    * not use this route. It may as well be about an object that only this request names.
    */
   doubt?: 'credential' | 'route';
+  /** Whether another credential of the upstream may be accepted: it has limits and rights of its own. */
+  aboutCredential: boolean;
 }
 
 interface ErrorResponse {
@@ -40,19 +42,25 @@ export function judge(
 ): Verdict {
   const error = dialect.outbound.decodeError(status, body);
   if (status === 400 || status === 413 || status === 422)
-    return { error: native ? error : withoutBody(error), unwell: false, suspendCredentialMs: 0 };
+    return {
+      error: native ? error : withoutBody(error),
+      unwell: false,
+      suspendCredentialMs: 0,
+      aboutCredential: false,
+    };
   if (status === 429 || status === 529) {
     const suspendCredentialMs = Math.min(retryAfterMs ?? COOL_DOWN_MS, COOL_DOWN_MAX_MS);
     const busy = new GatewayError('upstream_busy', error.message, {
       cause: error.details.cause,
       retryAfterMs: suspendCredentialMs,
     });
-    return { error: busy, unwell: false, suspendCredentialMs };
+    return { error: busy, unwell: false, suspendCredentialMs, aboutCredential: status === 429 };
   }
   return {
     error: error.code.startsWith('upstream_') ? error : asUpstreamFailure(error),
     unwell: status === 408 || status >= 500,
     suspendCredentialMs: 0,
+    aboutCredential: status === 401 || status === 403,
     ...(status === 401 ? { doubt: 'credential' } : {}),
     ...(status === 403 ? { doubt: 'route' } : {}),
   };

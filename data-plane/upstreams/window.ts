@@ -16,14 +16,22 @@ const BOUND_FACTOR = 1.2;
 /** Number of buckets. The last bound is above ten minutes; longer latencies count there. */
 const BOUNDS = 62;
 
-/** Layout of a slot: successes, each kind of fault, latency buckets. */
+/** Layout of a slot: successes, each kind of fault, latency buckets, input tokens, cached ones of them. */
 const LATENCIES_AT = 1 + FAULTS.length;
-const SLOT_SIZE = LATENCIES_AT + BOUNDS;
+const INPUT_AT = LATENCIES_AT + BOUNDS;
+const CACHED_AT = INPUT_AT + 1;
+const SLOT_SIZE = CACHED_AT + 1;
 
 /** Results within the window: successes, and faults in the order of `FAULTS`. */
 interface Counts {
   succeeded: number;
   faults: readonly number[];
+}
+
+/** Input tokens within the window, and those of them that came from a cache. */
+interface InputTokens {
+  input: number;
+  cached: number;
 }
 
 /** Recent results of one upstream. Counting allocates nothing. Times are ms of one monotonic clock. */
@@ -40,6 +48,18 @@ export class HealthWindow {
   countLatency(ms: number, now: number): void {
     const above = Math.ceil(Math.log(Math.max(ms, FIRST_BOUND_MS) / FIRST_BOUND_MS) / Math.log(BOUND_FACTOR));
     this.#add(LATENCIES_AT + Math.min(above, BOUNDS - 1), now);
+  }
+
+  /** Counts the input tokens of an answer. */
+  countInput({ input, cached }: InputTokens, now: number): void {
+    this.#add(INPUT_AT, now, input);
+    this.#add(CACHED_AT, now, cached);
+  }
+
+  /** The input tokens within the window that ends at `now`. */
+  inputTokens(now: number): InputTokens {
+    this.#advance(now);
+    return { input: this.#sum(INPUT_AT), cached: this.#sum(CACHED_AT) };
   }
 
   /** The results within the window that ends at `now`. */
@@ -59,10 +79,10 @@ export class HealthWindow {
     return Math.round(FIRST_BOUND_MS * BOUND_FACTOR ** bound);
   }
 
-  #add(place: number, now: number): void {
+  #add(place: number, now: number, count = 1): void {
     this.#advance(now);
     const at = (this.#slot % SLOTS) * SLOT_SIZE + place;
-    this.#counts[at] = (this.#counts[at] ?? 0) + 1;
+    this.#counts[at] = (this.#counts[at] ?? 0) + count;
   }
 
   #advance(now: number): void {

@@ -1,0 +1,78 @@
+/** Which of an upstream's credentials a request is sent with. */
+import { GatewayError } from '@gateway/shared/failures';
+import type { CompiledCredential, CompiledRoute } from '../config/config.ts';
+import { lotOf } from './affinity.ts';
+import { addressOf } from './connections.ts';
+import type { Suspensions } from './suspensions.ts';
+
+interface DrawOptions {
+  /** Decides between the usable credentials. */
+  seed: number;
+  /** A credential that the upstream has just refused. */
+  refused?: CompiledCredential | undefined;
+}
+
+/** The credentials of a route that may be used at `now`, in ms of the monotonic clock. */
+export class RouteCredentials {
+  readonly #compiled: CompiledRoute;
+  readonly #suspensions: Suspensions;
+  readonly #now: number;
+
+  constructor(compiled: CompiledRoute, suspensions: Suspensions, now: number) {
+    this.#compiled = compiled;
+    this.#suspensions = suspensions;
+    this.#now = now;
+  }
+
+  /** Whether the upstream needs a credential, or at least has some. */
+  get needed(): boolean {
+    return this.#compiled.credentials.length > 0;
+  }
+
+  /** The usable credential with the largest lot, other than the refused one. */
+  draw({ seed, refused }: DrawOptions): CompiledCredential | undefined {
+    const usable = this.#usable();
+    let best: CompiledCredential | undefined;
+    let bestLot = 0;
+    for (const credential of usable) {
+      const lot = usable.length > 1 ? lotOf(seed, credential.id) : 1;
+      if (lot <= bestLot || credential.id === refused?.id) continue;
+      best = credential;
+      bestLot = lot;
+    }
+    return best;
+  }
+
+  /** Whether another credential than the refused one is usable. */
+  hasOther(refused: CompiledCredential): boolean {
+    return this.#usable().some(({ id }) => id !== refused.id);
+  }
+
+  /** The failure of a request for which there was no credential: `upstream_busy` if one will be usable. */
+  failure(): GatewayError {
+    const bound = this.#bound();
+    if (bound.length === 0) return noBoundCredential();
+    const { route } = this.#compiled;
+    const until = Math.min(...bound.map((credential) => this.#suspensions.until(credential, route.id)));
+    return new GatewayError('upstream_busy', 'The upstream is busy. Try again in a moment.', {
+      retryAfterMs: until - this.#now,
+    });
+  }
+
+  /** A credential may only be sent to the origin that it was set for. */
+  #bound(): CompiledCredential[] {
+    const { origin } = addressOf(this.#compiled.provider);
+    return this.#compiled.credentials.filter((credential) => credential.origin === origin);
+  }
+
+  #usable(): CompiledCredential[] {
+    const { route } = this.#compiled;
+    return this.#bound().filter((credential) => this.#suspensions.until(credential, route.id) <= this.#now);
+  }
+}
+
+function noBoundCredential(): GatewayError {
+  return new GatewayError('upstream_failed', 'The upstream is not reachable. Try again later.', {
+    cause: new Error('no credential is bound to the origin of the base URL'),
+  });
+}
