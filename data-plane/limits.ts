@@ -90,9 +90,10 @@ export const REQUESTS_PER_SOCKET = 10_000;
 
 /**
  * Connections per address (IPv6: per /64) on which no valid key was sent. Connections of customers do not
- * count, nor those of the proxies in TRUST_PROXY.
+ * count, nor those of the proxies in TRUST_PROXY. As many as a wallet keeps open, because a customer that
+ * starts may open all connections before the first key arrives.
  */
-export const STRANGERS_PER_ADDRESS = 256;
+export const STRANGERS_PER_ADDRESS = 512;
 /**
  * Connections per wallet that stay open between requests, eight for each concurrent request. Above it, each
  * connection is closed after its answer. Those of the proxies in TRUST_PROXY do not count.

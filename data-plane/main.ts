@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { Compiler } from './config/compile.ts';
 import { createFeed } from './config/feed.ts';
 import type { Feed } from './config/feed.ts';
+import { ControlClock } from './config/control-clock.ts';
 import { ConfigFile } from './config/file.ts';
 import { bindFolder, loadNodeKeys } from './config/identity.ts';
 import { createStore } from './config/store.ts';
@@ -20,6 +21,8 @@ import { openLedger } from './ledger/open-ledger.ts';
 import type { OpenLedger } from './ledger/open-ledger.ts';
 import { createLog } from './log.ts';
 import type { Log } from './log.ts';
+import { depart } from './node/departure.ts';
+import type { Stage } from './node/departure.ts';
 import { startMembership } from './node/membership.ts';
 import type { Vitals } from './metrics.ts';
 import { AloneMark } from './permits/alone-mark.ts';
@@ -60,13 +63,16 @@ interface Node {
   permits: NodePermits;
   idempotency: RemoteIdempotencyStore;
   feed: Feed;
+  compiler: Compiler;
   upstreamStates: UpstreamStates;
   rotatedKeys: RotatedKeys;
   server: ReturnType<typeof buildServer>;
   traffic: { inflight: number; served: number };
   /** The node's id; undefined until the control plane has registered this process. */
   id: string | undefined;
-  draining: boolean;
+  stage: Stage;
+  /** The control plane's clock. */
+  clock: ControlClock;
   /** Tells the control plane that the node leaves. Takes at most `limitMs`. */
   leave(limitMs: number): Promise<void>;
 }
@@ -87,16 +93,21 @@ async function main(): Promise<void> {
   process.send?.({ type: 'ready', port, revision: node.feed.revision });
 }
 
+function createCompiler({ dataDir }: NodeSettings, log: Log): Compiler {
+  return new Compiler(loadNodeKeys(dataDir).privateKey, (credentialId) =>
+    log.error({ credentialId }, 'a credential cannot be decrypted and is not used; add it again'),
+  );
+}
+
 async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
   mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
   const control = connectControl({ urls: settings.controlUrls, token: settings.token });
   const ledger = await openLedger({ folder: join(settings.dataDir, 'journal'), control, log });
   const store = createStore();
+  const clock = new ControlClock();
+  const compiler = createCompiler(settings, log);
   const feed = createFeed({
-    control,
-    store,
-    log,
-    compiler: new Compiler(loadNodeKeys(settings.dataDir).privateKey),
+    ...{ control, store, log, clock, compiler },
     file: new ConfigFile(join(settings.dataDir, 'config.log')),
     onRecall: (leaseId) => ledger.recall(leaseId),
   });
@@ -112,14 +123,24 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
     permits,
     idempotency,
     feed,
+    compiler,
     upstreamStates: new UpstreamStates(REAL),
     rotatedKeys: new RotatedKeys(REAL.now),
     traffic: { inflight: 0, served: 0 },
     id: undefined,
-    draining: false,
+    stage: 'serving',
+    clock,
     leave: async () => undefined,
   };
-  const server = buildServer({
+  const whole: Node = Object.assign(node, { server: serverOf(node) });
+  countTraffic(whole);
+  return whole;
+}
+
+/** The HTTP server of the node. */
+function serverOf(node: Omit<Node, 'server'>): Node['server'] {
+  const { store, ledger, idempotency, permits, log, clock, upstreamStates, rotatedKeys } = node;
+  return buildServer({
     store,
     ledger,
     idempotency,
@@ -127,15 +148,13 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
     dialects: DIALECTS,
     completions: COMPLETIONS,
     settings: readServerSettings(process.env),
-    log: node.log,
-    draining: () => whole.draining,
-    vitals: () => vitalsOf(whole),
-    upstreamStates: node.upstreamStates,
-    rotatedKeys: node.rotatedKeys,
+    log,
+    stage: () => node.stage,
+    configClock: () => clock.now(),
+    vitals: () => vitalsOf(node),
+    upstreamStates,
+    rotatedKeys,
   });
-  const whole: Node = Object.assign(node, { server });
-  countTraffic(whole);
-  return whole;
 }
 
 function selfOf({ id, ledger }: Node): ReturnType<IdempotencyStoreParts['self']> {
@@ -155,10 +174,12 @@ function countTraffic({ server, traffic }: Node): void {
   server.server.on('upgrade', (_request, socket) => count(socket));
 }
 
-function vitalsOf({ ledger, feed, store }: Node): Vitals {
+function vitalsOf({ ledger, feed, compiler, store, stage }: Omit<Node, 'server'>): Vitals {
   const { writable: journalWritable, usageBacklog, usageDropped, totals } = ledger;
   const { confirmedAt } = store.current ?? {};
-  return { revision: feed.revision, confirmedAt, journalWritable, usageBacklog, usageDropped, ...totals };
+  const { revision } = feed;
+  const config = { revision, confirmedAt, unreadableCredentials: compiler.unreadable };
+  return { leaving: stage !== 'serving', ...config, journalWritable, usageBacklog, usageDropped, ...totals };
 }
 
 /** Registers the node, and starts to receive configuration and credit. Returns the function to leave. */
@@ -174,6 +195,7 @@ function joinNodeRegistry(node: Node): Node['leave'] {
       journalId: ledger.journalId,
       start: ledger.start,
       instanceId: ledger.instanceId,
+      maxConfigAgeSeconds: maxConfigAgeSeconds(),
     },
     status: () => ({
       ...traffic,
@@ -199,6 +221,11 @@ function joinNodeRegistry(node: Node): Node['leave'] {
   });
 }
 
+/** MAX_CONFIG_AGE in whole seconds, as large as a GraphQL Int can be. */
+function maxConfigAgeSeconds(): number {
+  return Math.min(Math.ceil(readServerSettings(process.env).maxConfigAgeMs / 1000), 2 ** 31 - 1);
+}
+
 /** Waits until the node is registered and has a configuration, at most `FIRST_CONFIG_MS`. */
 async function waitForConfig(node: Node): Promise<void> {
   const until = performance.now() + FIRST_CONFIG_MS;
@@ -213,13 +240,15 @@ function stopOnSignals(node: Node): void {
 }
 
 /**
- * Waits at most `drainMs` for the open requests, cuts the others at no cost, returns the leases, and exits.
+ * Sends new traffic elsewhere, waits at most `drainMs` for the open requests, cuts the others at no cost,
+ * returns the leases, and exits.
  */
 async function stop(node: Node, drainMs: number): Promise<void> {
-  if (node.draining) return;
-  node.draining = true;
+  if (node.stage !== 'serving') return;
   node.log.info({ inflight: node.traffic.inflight, drainMs }, 'node is stopping');
   const until = performance.now() + drainMs;
+  const enter = (stage: Stage): void => void (node.stage = stage);
+  await depart(node.server.server, { drainMs, enter });
   void node.permits.leave();
   while (node.traffic.inflight > 0 && performance.now() < until) await pause(20);
   await Promise.race([node.server.close(), pause(CUTTING_MS)]);

@@ -8,6 +8,7 @@ describe('the metrics of a node', () => {
     const vitals: Vitals = {
       revision: 7,
       confirmedAt: 1_760_000_000_000,
+      leaving: false,
       journalWritable: true,
       usageBacklog: 3,
       usageDropped: 2,
@@ -15,6 +16,7 @@ describe('the metrics of a node', () => {
       charges: 5,
       chargedMicros: 1_250_000n,
       quarantined: 1,
+      unreadableCredentials: 2,
     };
     const { registry } = new Metrics(() => vitals);
     const read = async (): Promise<string[]> => (await registry.metrics()).split('\n');
@@ -22,6 +24,7 @@ describe('the metrics of a node', () => {
       expect.arrayContaining([
         'gateway_config_revision 7',
         'gateway_config_confirmed_timestamp_seconds 1760000000',
+        'gateway_credentials_unreadable 2',
         'gateway_journal_writable 1',
         'gateway_usage_backlog 3',
         'gateway_usage_dropped_total 2',

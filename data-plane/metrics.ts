@@ -15,9 +15,11 @@ const COMMIT_BUCKETS = [
 
 /** The state of the node at the moment of a scrape. */
 export interface Vitals {
+  /** Whether the node is shutting down. */
+  leaving: boolean;
   /** Revision of the served configuration; 0 without one. */
   revision: number;
-  /** When the control plane last confirmed the configuration, in ms since 1970. */
+  /** When the control plane last confirmed the configuration, in ms since 1970 by its clock. */
   confirmedAt: number | undefined;
   journalWritable: boolean;
   usageBacklog: number;
@@ -27,6 +29,8 @@ export interface Vitals {
   chargedMicros: bigint;
   /** Charges that the control plane cannot read. */
   quarantined: number;
+  /** Credentials of upstreams that cannot be decrypted and are not used. */
+  unreadableCredentials: number;
 }
 
 /** Is notified of every attempt at an upstream. */
@@ -35,6 +39,8 @@ export interface UpstreamObserver {
   attemptEnded(providerId: string, fault: Fault | undefined): void;
   /** An answer began `ms` after its attempt started. */
   answerBegan(providerId: string, ms: number): void;
+  /** An answer stated its input tokens, and those of them that came from a prompt cache. */
+  inputCounted(providerId: string, tokens: { input: number; cached: number }): void;
 }
 
 /** The upstreams as the metrics need them. */
@@ -50,8 +56,15 @@ const SHOWN: readonly [string, 'gauge' | 'counter', string, (vitals: Vitals) => 
   [
     'gateway_config_confirmed_timestamp_seconds',
     'gauge',
-    'When the control plane last confirmed the configuration; 0 for never.',
+    "When the control plane last confirmed the configuration, by the control plane's clock; 0 for never.",
     (v) => (v.confirmedAt ?? 0) / 1_000,
+  ],
+  ['gateway_node_leaving', 'gauge', '1 while the node shuts down.', (v) => Number(v.leaving)],
+  [
+    'gateway_credentials_unreadable',
+    'gauge',
+    'Credentials of upstreams that cannot be decrypted and are not used.',
+    (v) => v.unreadableCredentials,
   ],
   [
     'gateway_journal_writable',
@@ -96,6 +109,7 @@ export class Metrics {
   readonly #commit: Histogram;
   readonly #upstreamAttempts: Counter<'provider' | 'fault'>;
   readonly #upstreamLatency: Histogram<'provider'>;
+  readonly #upstreamInput: Counter<'provider' | 'cached'>;
 
   constructor(vitals?: () => Vitals, upstreams?: ObservableUpstreams) {
     const registers = [this.registry];
@@ -138,6 +152,12 @@ export class Metrics {
       buckets: LATENCY_BUCKETS,
       registers,
     });
+    this.#upstreamInput = new Counter({
+      name: 'gateway_upstream_input_tokens_total',
+      help: 'Input tokens as upstreams count them, by provider and whether a prompt cache had them.',
+      labelNames: ['provider', 'cached'],
+      registers,
+    });
     if (upstreams) this.#observe(upstreams);
   }
 
@@ -146,6 +166,7 @@ export class Metrics {
     states.observe({
       attemptEnded: (provider, fault) => this.#attemptEnded(provider, fault),
       answerBegan: (provider, ms) => this.#upstreamLatency.labels(provider).observe(ms / 1_000),
+      inputCounted: (provider, tokens) => this.#inputCounted(provider, tokens),
     });
     new Gauge({
       name: 'gateway_upstream_circuit',
@@ -161,6 +182,11 @@ export class Metrics {
 
   #attemptEnded(provider: string, fault: Fault | undefined): void {
     this.#upstreamAttempts.labels(provider, fault?.toLowerCase() ?? 'none').inc();
+  }
+
+  #inputCounted(provider: string, { input, cached }: { input: number; cached: number }): void {
+    this.#upstreamInput.labels(provider, 'yes').inc(cached);
+    this.#upstreamInput.labels(provider, 'no').inc(input - cached);
   }
 
   /** Counts the ms that the end of an answer waited for its charge to be durable. */

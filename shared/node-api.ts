@@ -104,6 +104,7 @@ export interface NodeRegisterInput {
   start: number;
   /** Unique id of this process. */
   instanceId: string;
+  maxConfigAgeSeconds: number;
 }
 
 /** Identifies the sending process, so that a late message of a dead process does not count for the next. */

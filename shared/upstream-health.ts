@@ -27,6 +27,9 @@ export interface UpstreamReport {
   /** Percentiles of the time until an answer began, in ms; null if there was none. */
   p50Ms: number | null;
   p95Ms: number | null;
+  /** Input tokens of the answers that counted them, and those of them that came from a prompt cache. */
+  inputTokens: number;
+  cachedTokens: number;
 }
 
 /** Use of one credential on one node. Times are ages in ms, because the clocks of nodes may differ. */

@@ -44,8 +44,9 @@ export interface Admitted<R extends BilledRequest> {
 
 /**
  * Identifies the caller, counts the request as concurrent, reads it, finds its model and checks the model's
- * limits. Throws the first refusal. Adds the call to `services.streams`, so that stopping the key cuts it;
- * after a success the code that called `admit` must call `endAdmission` at the end of the request.
+ * limits. Throws the first refusal. Adds the call to `services.streams`, so that stopping the key or
+ * its secret cuts it; after a success the code that called `admit` must call `endAdmission` at the end of the
+ * request.
  */
 export async function admit<R extends BilledRequest>(
   call: Call,
@@ -55,7 +56,7 @@ export async function admit<R extends BilledRequest>(
   const caller = identifyCaller(call, credentials, services);
   const slot = new Slot(caller, call.config, services);
   call.incoming.payer = slot;
-  services.streams.add(caller.key.id, call.cut);
+  services.streams.add({ id: caller.key.id, digest: caller.digest }, call.cut);
   try {
     const request = await open(call, services);
     const { model, price, routes } = findModel(call, caller, { name: request.model, family });

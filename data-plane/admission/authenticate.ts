@@ -12,6 +12,8 @@ export type Credentials = 'bearer' | 'messages' | 'generative' | 'models' | 'rea
 /** The sender of a request, whose key is valid for it. */
 export interface Caller {
   key: KeyRecord;
+  /** Digest of the secret that came with the request. */
+  digest: string;
   /** The pool whose host received the request; undefined on the main domain. */
   pool: PoolRecord | undefined;
   source: UsageSource;
@@ -32,7 +34,8 @@ const REALTIME_PROTOCOL = 'openai-insecure-api-key.';
  */
 export function authenticate(call: Call, credentials: Credentials): Caller {
   const host = poolOfHost(call);
-  const { key, usedPreviousSecret } = findKey(call, credentials);
+  const { key, digest } = findKey(call, credentials);
+  const usedPreviousSecret = digest !== key.digest;
   if (!key.enabled && key.disabledReason !== 'POOL_EXPIRED')
     throw refused('key_disabled', 'This API key is disabled. Enable it in the console or use another.');
   if (key.expiresAt !== null && key.expiresAt <= call.at) {
@@ -42,8 +45,9 @@ export function authenticate(call: Call, credentials: Credentials): Caller {
   const pass = key.hidden ? playgroundPass(call, key) : undefined;
   checkAddress(call, key);
   checkAccount(call, key);
-  if (pass) return { key, pool, source: pass.source, usedPreviousSecret, address: pass.ip };
-  return { key, pool, source: pool ? 'POOL_KEY' : 'API_KEY', usedPreviousSecret, address: call.address };
+  const caller = { key, digest, pool, usedPreviousSecret };
+  if (pass) return { ...caller, source: pass.source, address: pass.ip };
+  return { ...caller, source: pool ? 'POOL_KEY' : 'API_KEY', address: call.address };
 }
 
 /** Whether the request carries its key as generative-language clients do, in a header or in the query. */
@@ -51,17 +55,17 @@ export function hasGenerativeKey({ headers, query }: Pick<Call, 'headers' | 'que
   return GENERATIVE_HEADERS.some((name) => headers[name] !== undefined) || query.has('key');
 }
 
-function findKey(call: Call, credentials: Credentials): Pick<Caller, 'key' | 'usedPreviousSecret'> {
+function findKey(call: Call, credentials: Credentials): Pick<Caller, 'key' | 'digest'> {
   const secret = secretOf(call, credentials);
   if (secret === undefined) throw invalidKey(missingKeyMessage(credentials));
   const digest = isWellFormedKey(secret) ? digestOf(secret) : undefined;
   const key = digest === undefined ? undefined : call.config.keyByDigest(digest);
-  if (!key) throw invalidKey('The API key is not valid. Copy it again, or create a new one in the console.');
-  const usedPreviousSecret = digest === key.previousDigest && digest !== key.digest;
-  if (usedPreviousSecret && (key.previousUntil ?? 0) <= call.at) {
+  if (digest === undefined || !key)
+    throw invalidKey('The API key is not valid. Copy it again, or create a new one in the console.');
+  if (digest !== key.digest && (key.previousUntil ?? 0) <= call.at) {
     throw invalidKey('This API key was rotated. Use the new one.');
   }
-  return { key, usedPreviousSecret };
+  return { key, digest };
 }
 
 /**

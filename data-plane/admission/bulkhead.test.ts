@@ -34,18 +34,31 @@ describe('the requests of a key', () => {
   it('are cut when the key is stopped, except those that have ended', () => {
     const streams = new StreamsByKey();
     const [open, finished, other] = [new Cut(), new Cut(), new Cut()];
-    streams.add('key', open);
-    streams.add('key', finished);
-    streams.add('other', other);
+    const key = { id: 'key', digest: 'a' };
+    streams.add(key, open);
+    streams.add(key, finished);
+    streams.add({ id: 'other', digest: 'b' }, other);
     streams.remove('key', finished);
-    streams.stop(new Map([['key', 'OWNER'] as const, ['unknown', 'OWNER'] as const]));
+    const byOwner = { by: 'OWNER' } as const;
+    streams.stop(new Map([...['key', 'unknown'].map((id) => [id, byOwner] as const)]));
     expect([open.reason?.code, finished.reason, other.reason]).toEqual([
       'key_disabled',
       undefined,
       undefined,
     ]);
     expect(open.reason?.details.byOwner).toBe(true);
-    streams.stop(new Map([['other', 'OPERATOR']]));
+    streams.stop(new Map([['other', { by: 'OPERATOR' }]]));
     expect(other.reason).toMatchObject({ code: 'key_disabled', details: { byOwner: false } });
+  });
+
+  it('are cut when the secret is stopped with which they came, and no others', () => {
+    const streams = new StreamsByKey();
+    const [old, fresh] = [new Cut(), new Cut()];
+    streams.add({ id: 'key', digest: 'old' }, old);
+    streams.add({ id: 'key', digest: 'fresh' }, fresh);
+    streams.stop(new Map([['key', { by: 'OWNER', secrets: ['old'] }]]));
+    expect(old.reason).toMatchObject({ code: 'key_disabled', details: { byOwner: true } });
+    expect(old.reason?.message).toContain('Use the new secret');
+    expect(fresh.reason).toBe(undefined);
   });
 });

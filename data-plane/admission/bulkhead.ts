@@ -7,7 +7,7 @@ import {
   SESSIONS_PER_KEY,
   SESSIONS_PER_WALLET,
 } from '../limits.ts';
-import type { StoppedBy } from '../config/config.ts';
+import type { KeyStop, StoppedBy } from '../config/config.ts';
 import type { Cut } from '../call/cut.ts';
 import { networkOf } from './addresses.ts';
 import type { KeyRecord } from '@gateway/shared/records';
@@ -80,15 +80,18 @@ const STOPPED: Record<StoppedBy, string> = {
   OPERATOR: 'The operator stopped this API key. This answer costs nothing. Contact support.',
 };
 
-/** The requests in progress of each key, so that stopping a key cuts them. */
-export class StreamsByKey {
-  readonly #cuts = new Map<string, Set<Cut>>();
+const SECRET_STOPPED = 'This secret of the API key was stopped after a rotation. Use the new secret.';
 
-  /** Adds a request that starts. */
-  add(keyId: string, cut: Cut): void {
-    const cuts = this.#cuts.get(keyId);
-    if (cuts) cuts.add(cut);
-    else this.#cuts.set(keyId, new Set([cut]));
+/** The requests in progress of each key, so that stopping a key or one of its secrets cuts them. */
+export class StreamsByKey {
+  /** Digests of the secrets that the requests came with, by key id and cut. */
+  readonly #cuts = new Map<string, Map<Cut, string>>();
+
+  /** Adds a request that starts. `digest` is that of the secret with which it came. */
+  add({ id, digest }: { id: string; digest: string }, cut: Cut): void {
+    const cuts = this.#cuts.get(id);
+    if (cuts) cuts.set(cut, digest);
+    else this.#cuts.set(id, new Map([[cut, digest]]));
   }
 
   /** Removes a request that has ended. */
@@ -99,11 +102,13 @@ export class StreamsByKey {
     if (cuts.size === 0) this.#cuts.delete(keyId);
   }
 
-  /** Cuts every request of these keys with `key_disabled`. */
-  stop(keys: ReadonlyMap<string, StoppedBy>): void {
-    for (const [keyId, by] of keys) {
-      for (const cut of [...(this.#cuts.get(keyId) ?? [])]) {
-        cut.trigger(new GatewayError('key_disabled', STOPPED[by], { byOwner: by === 'OWNER' }));
+  /** Cuts every request of these keys, or of the secrets that stopped, with `key_disabled`. */
+  stop(keys: ReadonlyMap<string, KeyStop>): void {
+    for (const [keyId, { by, secrets }] of keys) {
+      const message = secrets ? SECRET_STOPPED : STOPPED[by];
+      for (const [cut, digest] of [...(this.#cuts.get(keyId) ?? [])]) {
+        if (!secrets || secrets.includes(digest))
+          cut.trigger(new GatewayError('key_disabled', message, { byOwner: by === 'OWNER' }));
       }
     }
   }
@@ -111,7 +116,7 @@ export class StreamsByKey {
   /** Cuts every request because the node stops. They cost nothing and may be sent again. */
   stopAll(): void {
     for (const cuts of this.#cuts.values()) {
-      for (const cut of [...cuts]) {
+      for (const cut of [...cuts.keys()]) {
         cut.trigger(new GatewayError('unavailable', 'This node is being stopped. Send the request again.'));
       }
     }

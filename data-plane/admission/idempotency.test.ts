@@ -205,7 +205,20 @@ describe('the remote idempotency store', () => {
     });
     await expect(store.reserve(INPUT)).rejects.toThrow('no answer');
     await store.drain(10_000);
-    expect(sent.slice(1)).toEqual(Array(4).fill({ nodeId: 'node-1', requestId: 'request-1' }));
+    expect(sent.slice(4)).toEqual(Array(4).fill({ nodeId: 'node-1', requestId: 'request-1' }));
+  });
+
+  it('repeats an unanswered reservation, and releases nothing if one try is answered', async () => {
+    let unanswered = 3;
+    const { store, sent } = storeOver({
+      reserveIdempotencyKey: async ({ requestId }) => {
+        if ((unanswered -= 1) >= 0) throw new Error('no answer');
+        return { state: 'CLAIMED', requestId, cost: null };
+      },
+    });
+    expect(await store.reserve(INPUT)).toMatchObject({ state: 'CLAIMED' });
+    await store.drain(1_000);
+    expect(sent).toEqual(Array(4).fill({ ...INPUT, ...SELF }));
   });
 
   it('does not delay a release behind others that fail', async () => {

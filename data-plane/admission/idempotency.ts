@@ -28,6 +28,12 @@ export interface IdempotencyStoreParts {
  */
 const PENDING_RELEASES_MAX = 10_000;
 const RELEASES_AT_ONCE = 8;
+/**
+ * Tries of one reservation, so that a control plane that answers after seconds fails no request. Each try has
+ * the time limit of the client. A control plane that is away refuses each try at once.
+ */
+const RESERVE_TRIES = 4;
+const RESERVE_RETRY_MS = 100;
 /** Back-off after an unacknowledged release, in ms. */
 const RETRY_BASE_MS = 100;
 const RETRY_MAX_MS = 1_000;
@@ -51,12 +57,19 @@ export class RemoteIdempotencyStore implements IdempotencyStore {
     if (!self) throw new Error('this node is not registered yet, so it cannot reserve an Idempotency-Key');
     if (this.#pending.size >= PENDING_RELEASES_MAX)
       throw new Error('too many Idempotency-Keys wait for their release; is the control plane reachable?');
-    try {
-      return await this.#parts.control.reserveIdempotencyKey({ ...input, ...self });
-    } catch (error) {
-      // The message may have arrived although no answer came.
-      this.release(input.requestId);
-      throw error;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        // A repeated reservation of the same request changes nothing.
+        return await this.#parts.control.reserveIdempotencyKey({ ...input, ...self });
+      } catch (error) {
+        if (tries < RESERVE_TRIES) {
+          await sleep(RESERVE_RETRY_MS);
+          continue;
+        }
+        // The message may have arrived although no answer came.
+        this.release(input.requestId);
+        throw error;
+      }
     }
   }
 

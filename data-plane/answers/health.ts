@@ -25,6 +25,7 @@ export function readyConfig({ store, maxConfigAgeMs, draining }: Readiness, now:
   return config;
 }
 
-function notReady(message: string): GatewayError {
+/** The failure of a node that should get no requests now. */
+export function notReady(message: string): GatewayError {
   return new GatewayError('unavailable', message, { retryAfterMs: 1_000 });
 }

@@ -13,7 +13,7 @@ import type {
   SettingsRecord,
 } from '@gateway/shared/records';
 import { unseal } from '@gateway/shared/sealing';
-import type { CompiledCredential, CompiledRoute, Config, StoppedBy } from './config.ts';
+import type { CompiledCredential, CompiledRoute, Config, KeyStop, StoppedBy } from './config.ts';
 import type { PersistentMap } from './persistent-map.ts';
 import { RecordIndex, recordOf, recordsOf } from './record-index.ts';
 import { tableOf } from './tables.ts';
@@ -33,13 +33,24 @@ export class Compiler {
   readonly #poolIds = new RecordIndex('POOL', (pool) => pool.id);
   readonly #accounts = new RecordIndex('ACCOUNT', (account) => account.walletId);
 
-  constructor(privateKey: KeyObject) {
+  readonly #onUnreadable: (credentialId: string) => void;
+  #unreadable: ReadonlySet<string> = new Set();
+
+  /** `onUnreadable` is called once for each credential that becomes unreadable. */
+  constructor(privateKey: KeyObject, onUnreadable: (credentialId: string) => void = () => undefined) {
     this.#privateKey = privateKey;
+    this.#onUnreadable = onUnreadable;
+  }
+
+  /** How many credentials of the last configuration cannot be read. They are not used. */
+  get unreadable(): number {
+    return this.#unreadable.size;
   }
 
   /**
-   * Compiles the tables; `confirmedAt` is in ms of the wall clock. Throws if the settings are missing or a
-   * credential cannot be unsealed: such tables must not be used.
+   * Compiles the tables; `confirmedAt` is in ms of the control plane's clock. A credential that cannot be
+   * read is left out, so that it does not hold up changes of keys. Throws if the settings are missing: such
+   * tables must not be used.
    */
   compile(tables: Tables, confirmedAt: number): Config {
     const settings = recordsOf(tables, 'SETTINGS').next().value;
@@ -67,6 +78,8 @@ export class Compiler {
       const provider = providers.get(route.providerId);
       // Providers that are switched off are not in the configuration; their routes are skipped.
       if (!provider) continue;
+      // Without its credentials, the upstream would be asked as if it needed none.
+      if (credentials.get(provider.id)?.length === 0) continue;
       const routes = byModel.get(route.modelId) ?? [];
       routes.push({ route, provider, credentials: credentials.get(provider.id) ?? [] });
       byModel.set(route.modelId, routes);
@@ -78,24 +91,27 @@ export class Compiler {
 
   #credentials(tables: Tables): ReadonlyMap<string, CompiledCredential[]> {
     const byProvider = new Map<string, CompiledCredential[]>();
+    const unreadable = new Set<string>();
     for (const entry of tableOf(tables, 'CREDENTIAL').values()) {
       const record = recordOf(entry, 'CREDENTIAL');
       const compiled = this.#secrets.get(entry) ?? this.#unseal(record);
-      this.#secrets.set(entry, compiled);
-      byProvider.set(record.providerId, [...(byProvider.get(record.providerId) ?? []), compiled]);
+      if (compiled) this.#secrets.set(entry, compiled);
+      else unreadable.add(record.id);
+      const others = byProvider.get(record.providerId) ?? [];
+      byProvider.set(record.providerId, compiled ? [...others, compiled] : others);
     }
+    for (const id of unreadable) if (!this.#unreadable.has(id)) this.#onUnreadable(id);
+    this.#unreadable = unreadable;
     return byProvider;
   }
 
-  #unseal(record: CredentialRecord): CompiledCredential {
+  /** Undefined if this node cannot read it, or the control plane could not: it sends an empty secret then. */
+  #unseal({ id, origin, sealed }: CredentialRecord): CompiledCredential | undefined {
     try {
-      return {
-        id: record.id,
-        origin: record.origin,
-        secret: unseal(record.sealed, this.#privateKey, record.id),
-      };
-    } catch (cause) {
-      throw new Error(`credential ${record.id} cannot be unsealed with this node's key`, { cause });
+      const secret = unseal(sealed, this.#privateKey, id);
+      return secret === '' ? undefined : { id, origin, secret };
+    } catch {
+      return undefined;
     }
   }
 }
@@ -181,30 +197,47 @@ const OWNERS_REASONS: ReadonlySet<string | null | undefined> = new Set(['OWNER',
 
 /**
  * Ids of the keys that became unusable with the new tables, because they were removed or disabled or their
- * account was suspended, and who did it: the operator, unless the records name the owner. Expiry is not
- * included; the request path checks it.
+ * account was suspended, and who did it: the operator, unless the records name the owner. Keys that lost only
+ * a secret are included with its digest. Expiry of keys and secrets before `now` (ms of the wall clock) is
+ * not included; the request path checks it.
  */
-export function keysStopped(before: Tables, after: Tables): Map<string, StoppedBy> {
-  const stopped = new Map<string, StoppedBy>();
+export function keysStopped(before: Tables, after: Tables, now: number): Map<string, KeyStop> {
+  const stopped = new Map<string, KeyStop>();
   for (const change of tableOf(after, 'API_KEY').since(tableOf(before, 'API_KEY'))) {
     const old = change.before && recordOf(change.before, 'API_KEY');
-    const now = change.after && recordOf(change.after, 'API_KEY');
-    if (old?.enabled && !now?.enabled)
-      stopped.set(old.id, OWNERS_REASONS.has(now?.disabledReason) ? 'OWNER' : 'OPERATOR');
+    const present = change.after && recordOf(change.after, 'API_KEY');
+    const stop = old?.enabled ? stopOf(old, present, now) : undefined;
+    if (old && stop) stopped.set(old.id, stop);
   }
   const suspended = new Map<string, StoppedBy>();
   for (const change of tableOf(after, 'ACCOUNT').since(tableOf(before, 'ACCOUNT'))) {
     const old = change.before && recordOf(change.before, 'ACCOUNT');
-    const now = change.after && recordOf(change.after, 'ACCOUNT');
-    if (now?.suspended && !old?.suspended) suspended.set(now.walletId, now.closed ? 'OWNER' : 'OPERATOR');
+    const present = change.after && recordOf(change.after, 'ACCOUNT');
+    if (present?.suspended && !old?.suspended)
+      suspended.set(present.walletId, present.closed ? 'OWNER' : 'OPERATOR');
   }
   if (suspended.size === 0) return stopped;
   // There is no look-up of keys by wallet, and suspensions are rare: all keys are scanned.
   for (const key of recordsOf(before, 'API_KEY')) {
     const by = key.enabled ? suspended.get(key.walletId) : undefined;
-    if (by && !stopped.has(key.id)) stopped.set(key.id, by);
+    const known = stopped.get(key.id);
+    if (by && (!known || known.secrets)) stopped.set(key.id, { by });
   }
   return stopped;
+}
+
+/** How an enabled key stopped; undefined if it and its secrets still work. */
+function stopOf(old: KeyRecord, present: KeyRecord | undefined, now: number): KeyStop | undefined {
+  if (!present?.enabled) return { by: OWNERS_REASONS.has(present?.disabledReason) ? 'OWNER' : 'OPERATOR' };
+  const working = secretsOf(present, now);
+  const secrets = secretsOf(old, now).filter((digest) => !working.includes(digest));
+  // Only owners rotate keys and end grace periods.
+  return secrets.length > 0 ? { by: 'OWNER', secrets } : undefined;
+}
+
+/** Digests of the secrets of a key that work at `now`. */
+function secretsOf({ digest, previousDigest, previousUntil }: KeyRecord, now: number): string[] {
+  return previousDigest !== null && (previousUntil ?? 0) > now ? [digest, previousDigest] : [digest];
 }
 
 function indexed<Each>(records: Iterable<Each>, keyOf: (record: Each) => string): ReadonlyMap<string, Each> {

@@ -35,7 +35,7 @@ export interface CompiledCredential {
 /** Look-ups that are undefined for unknown names. */
 export interface Config {
   readonly revision: number;
-  /** When the control plane last confirmed that this is current, in ms of the wall clock. */
+  /** When the control plane last confirmed that this is current, in ms of its clock. */
   readonly confirmedAt: number;
   readonly settings: SettingsRecord;
   keyByDigest(digest: string): KeyRecord | undefined;
@@ -58,12 +58,19 @@ export interface Config {
  */
 export type StoppedBy = 'OWNER' | 'OPERATOR';
 
+/** How a key became unusable. */
+export interface KeyStop {
+  by: StoppedBy;
+  /** Digests of the secrets that stopped working while the key works on; undefined: the whole key stopped. */
+  secrets?: readonly string[];
+}
+
 /** Holds the current configuration. Only the feed changes it. */
 export interface ConfigStore {
   /** Undefined until the first configuration arrives from the file or the control plane. */
   readonly current: Config | undefined;
   /**
-   * Registers a listener for keys that became unusable, and who stopped each, so that their streams are cut.
+   * Registers a listener for keys and secrets that became unusable, by key id, so that their streams are cut.
    */
-  onKeysStopped(listener: (keys: ReadonlyMap<string, StoppedBy>) => void): void;
+  onKeysStopped(listener: (keys: ReadonlyMap<string, KeyStop>) => void): void;
 }

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { GraphQLError, buildSchema, graphql } from 'graphql';
+import { GraphQLError, graphql } from 'graphql';
 import { useServer } from 'graphql-ws/use/ws';
 import { afterEach, expect, test } from 'vitest';
 import { WebSocketServer } from 'ws';
@@ -14,84 +14,15 @@ import type { ConfigRecord, KeyRecord } from '@gateway/shared/records';
 import { seal } from '@gateway/shared/sealing';
 import { connectControl } from '../control/client.ts';
 import { keyOf } from '../../test/ledger/records.ts';
+import { SCHEMA } from '../../test/node-api-schema.ts';
 import { Compiler } from './compile.ts';
+import { ControlClock } from './control-clock.ts';
 import { createFeed } from './feed.ts';
 import type { Feed } from './feed.ts';
 import { ConfigFile } from './file.ts';
 import { loadNodeKeys } from './identity.ts';
 import { createStore } from './store.ts';
 import type { WritableStore } from './store.ts';
-
-const SCHEMA = buildSchema(/* GraphQL */ `
-  scalar JSON
-  enum ConfigKind {
-    API_KEY
-    MODEL
-    PROVIDER
-    CREDENTIAL
-    ROUTE
-    POOL
-    ACCOUNT
-    SETTINGS
-  }
-  type ConfigKey {
-    kind: ConfigKind!
-    key: String!
-  }
-  type ConfigEntry {
-    kind: ConfigKind!
-    key: String!
-    revision: Int!
-    payload: JSON!
-  }
-  type ConfigSnapshot {
-    revision: Int!
-    checksum: String!
-    chunk: Int!
-    chunks: Int!
-    entries: [ConfigEntry!]!
-  }
-  type ConfigDelta {
-    fromRevision: Int!
-    revision: Int!
-    checksum: String!
-    upserts: [ConfigEntry!]!
-    removals: [ConfigKey!]!
-  }
-  type ConfigHeartbeat {
-    revision: Int!
-    at: String!
-  }
-  type LeaseRecall {
-    leaseId: ID!
-  }
-  union ConfigEvent = ConfigSnapshot | ConfigDelta | ConfigHeartbeat | LeaseRecall
-  input NodeConfigAckInput {
-    nodeId: ID!
-    instanceId: ID!
-    revision: Int!
-    checksum: String!
-    error: String
-  }
-  type UserError {
-    code: String!
-    message: String!
-    field: [String!]
-  }
-  type AckPayload {
-    ok: Boolean!
-    userErrors: [UserError!]!
-  }
-  type Query {
-    nothing: Boolean
-  }
-  type Mutation {
-    nodeConfigAck(input: NodeConfigAckInput!): AckPayload!
-  }
-  type Subscription {
-    dataPlaneConfig(nodeId: ID!, fromRevision: Int): ConfigEvent!
-  }
-`);
 
 interface Ack {
   revision: number;
@@ -258,6 +189,7 @@ function startFeed(plane: Plane, folder = newFolder()): RunningFeed {
   const recalls: string[] = [];
   const warnings: string[] = [];
   const feed = createFeed({
+    clock: new ControlClock(),
     control,
     store,
     compiler: new Compiler(loadNodeKeys(folder).privateKey),
@@ -370,8 +302,10 @@ test('a heartbeat confirms the revision; two with a later one make the feed requ
   first.push(snapshot(2, FIRST));
   await expect.poll(() => store.current?.revision).toBe(2);
   const before = store.current;
-  first.push({ __typename: 'ConfigHeartbeat', revision: 2, at: new Date().toISOString() });
+  const at = '2027-01-01T00:00:00.000Z';
+  first.push({ __typename: 'ConfigHeartbeat', revision: 2, at });
   await expect.poll(() => store.current !== before).toBe(true);
+  expect(Math.abs((store.current?.confirmedAt ?? 0) - Date.parse(at))).toBeLessThan(5_000);
   for (let time = 0; time < 2; time += 1)
     first.push({ __typename: 'ConfigHeartbeat', revision: 5, at: new Date().toISOString() });
   expect((await plane.follower(2)).fromRevision).toBe(null);
@@ -444,6 +378,26 @@ test('a node starts from its file while the control plane is away', async () => 
   );
 });
 
+test('a credential that cannot be read fails alone', async () => {
+  const { plane, store, folder } = await startPlaneAndFeed();
+  const follower = await plane.follower(1);
+  const { publicKey } = loadNodeKeys(folder);
+  const [credential, provider, route] = upstreamRecords(publicKey);
+  const foreign = seal('secret', loadNodeKeys(newFolder()).publicKey, 'cred_2');
+  const unreadable = [
+    entry({ ...credential, id: 'cred_2', sealed: foreign } as ConfigRecord, 6),
+    entry({ ...credential, id: 'cred_3', sealed: foreign, providerId: 'prov_2' } as ConfigRecord, 6),
+    entry({ ...provider, id: 'prov_2' } as ConfigRecord, 6),
+    entry({ ...route, id: 'route_2', providerId: 'prov_2' } as ConfigRecord, 6),
+  ];
+  const all = [...FIRST, entry(credential, 3), entry(provider, 4), entry(route, 5), ...unreadable];
+  follower.push(snapshot(6, all));
+  await expect.poll(() => plane.acks.at(-1)).toMatchObject({ revision: 6 });
+  expect(store.current?.keyByDigest(KEY.digest)?.enabled).toBe(true);
+  const routes = store.current?.routesFor('model_1', 'chat_completions') ?? [];
+  expect(routes.map((each) => each.credentials.map(({ id }) => id))).toEqual([['cred_1']]);
+});
+
 test('a damaged file is logged and ignored; a torn last line loses only itself', async () => {
   const { plane, feed, folder } = await startPlaneAndFeed();
   const follower = await plane.follower(1);
@@ -457,7 +411,7 @@ test('a damaged file is logged and ignored; a torn last line loses only itself',
   writeFileSync(path, content.replace('wallet_a', 'wallet_b'));
   const damaged = startFeed({ ...plane, url: 'http://127.0.0.1:9' }, folder);
   await damaged.feed.startFromFile();
-  expect(damaged.store.current).toBe(undefined);
+  expect(damaged.store.current).toBeUndefined();
   expect(damaged.warnings.join()).toMatch(/config\.log is damaged at line 1/);
   writeFileSync(path, content.slice(0, -5));
   const torn = startFeed({ ...plane, url: 'http://127.0.0.1:9' }, folder);
@@ -472,8 +426,6 @@ test('the feed follows a control plane that comes back, and stopping never throw
   await plane.close();
   await expect.poll(() => feed.connected).toBe(false);
   const back = await startPlane(plane.port);
-  cleanups.push(() => back.close());
   expect((await back.follower(1)).fromRevision).toBe(2);
-  await back.close();
-  await feed.stop();
+  await Promise.all([back.close(), feed.stop()]);
 });

@@ -1,11 +1,10 @@
-/**
- * Keeps the configuration current: follows the control plane and applies, acknowledges or refuses changes.
- */
+/** Keeps the configuration current: follows the control plane, applies, acknowledges or refuses changes. */
 import type { ConfigEvent, NodeProcess } from '@gateway/shared/node-api';
 import type { Control } from '../control/client.ts';
 import type { Log } from '../log.ts';
 import { confirmedConfig, keysStopped } from './compile.ts';
 import type { Compiler } from './compile.ts';
+import type { ControlClock } from './control-clock.ts';
 import type { ConfigFile, StoredConfig } from './file.ts';
 import { SnapshotParts } from './snapshot-parts.ts';
 import type { WholeSnapshot } from './snapshot-parts.ts';
@@ -27,6 +26,8 @@ interface FeedOptions {
   compiler: Compiler;
   store: WritableStore;
   file: ConfigFile;
+  /** Is set by each heartbeat, and times the confirmations. */
+  clock: ControlClock;
   log: Pick<Log, 'info' | 'warn'>;
   /** Called when the control plane recalls a lease. */
   onRecall(leaseId: string): void;
@@ -46,12 +47,12 @@ export interface Feed {
   stop(): Promise<void>;
 }
 
-/** Creates a feed. It does nothing before `startFromFile` or `follow`. */
+/** Creates a feed, which is idle before `startFromFile` or `follow`. */
 export function createFeed(options: FeedOptions): Feed {
   return new ConfigFeed(options);
 }
 
-/** The name of a state of the configuration. */
+/** A state of the configuration. */
 interface Revision {
   revision: number;
   checksum: string;
@@ -98,7 +99,8 @@ class ConfigFeed implements Feed {
 
   follow(self: NodeProcess): void {
     this.#self = self;
-    this.#connect(this.#tables.revision);
+    // A snapshot seals credentials again, perhaps so that this node can read them.
+    this.#connect(this.#options.compiler.unreadable > 0 ? 0 : this.#tables.revision);
   }
 
   async stop(): Promise<void> {
@@ -166,6 +168,7 @@ class ConfigFeed implements Feed {
       case 'ConfigDelta':
         return this.#handleDelta(event);
       case 'ConfigHeartbeat':
+        this.#options.clock.set(event.at);
         return this.#handleHeartbeat(event.revision);
       case 'LeaseRecall':
         return this.#options.onRecall(event.leaseId);
@@ -224,7 +227,7 @@ class ConfigFeed implements Feed {
    * tables must not be used.
    */
   #swap(tables: Tables, received: Revision | TableChange): void {
-    const confirmedAt = Date.now();
+    const confirmedAt = this.#options.clock.now();
     this.#use(tables, confirmedAt);
     this.#attempts = 0;
     this.#refused = 0;
@@ -237,7 +240,7 @@ class ConfigFeed implements Feed {
   #use(tables: Tables, confirmedAt: number): void {
     const { compiler, store } = this.#options;
     const config = compiler.compile(tables, confirmedAt);
-    const stopped = keysStopped(this.#tables, tables);
+    const stopped = keysStopped(this.#tables, tables, confirmedAt);
     this.#tables = tables;
     store.swap(config, stopped);
   }
@@ -250,7 +253,7 @@ class ConfigFeed implements Feed {
 
   #confirm(): void {
     const { store } = this.#options;
-    const confirmedAt = Date.now();
+    const confirmedAt = this.#options.clock.now();
     if (store.current) store.swap(confirmedConfig(store.current, confirmedAt), new Map());
     if (confirmedAt - this.#writtenAt < CONFIRMED_EVERY_MS && confirmedAt >= this.#writtenAt) return;
     this.#writtenAt = confirmedAt;
@@ -286,14 +289,10 @@ class ConfigFeed implements Feed {
   /** Runs work after all queued work. Failures are logged. */
   #enqueue(work: () => Promise<void>): void {
     this.#work = this.#work.then(work).catch((error: unknown) => {
-      this.#options.log.warn(
-        { reason: messageOf(error) },
-        'the configuration could not be stored or acknowledged',
-      );
+      const reason = messageOf(error);
+      this.#options.log.warn({ reason }, 'the configuration could not be stored or acknowledged');
     });
   }
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

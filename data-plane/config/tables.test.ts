@@ -16,6 +16,9 @@ import { RecordIndex } from './record-index.ts';
 import { NO_TABLES, changed, entriesOf } from './tables.ts';
 import type { Tables } from './tables.ts';
 
+/** Time of the changes in ms of the wall clock. */
+const NOW = 1_000_000;
+
 const folders: string[] = [];
 afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
@@ -123,25 +126,45 @@ test('a suspended account stops every enabled key of its wallet, and no other ke
   );
   const before = after(NO_TABLES, [...keys, account('wallet_1'), account('wallet_2')]);
   const suspended = after(before, [account('wallet_1', { suspended: true })]);
-  expect([...keysStopped(before, suspended).keys()].sort()).toEqual(['a', 'b']);
-  expect([...keysStopped(suspended, suspended)]).toEqual([]);
+  expect([...keysStopped(before, suspended, NOW).keys()].sort()).toEqual(['a', 'b']);
+  expect([...keysStopped(suspended, suspended, NOW)]).toEqual([]);
 });
 
 test('a key was stopped by its owner only if the control plane says so', () => {
   const key = keyOf('wallet_1', { id: 'a', digest: digestOf(0) });
   const before = after(NO_TABLES, [entry(key, 1), account('wallet_1')]);
-  const by = (...entries: ConfigEntry[]) => keysStopped(before, after(before, entries)).get('a');
+  const by = (...entries: ConfigEntry[]) => keysStopped(before, after(before, entries), NOW).get('a')?.by;
   const disabled = (disabledReason: string) => entry({ ...key, enabled: false, disabledReason }, 2);
   const reasons = ['OWNER', 'LEAKED', 'REVOKED', 'ADMIN', 'OWNER_SUSPENDED', 'SOMETHING_NEW'];
   expect(reasons.map((reason) => by(disabled(reason)))).toEqual([
     ...['OWNER', 'OWNER', 'OWNER'],
     ...['OPERATOR', 'OPERATOR', 'OPERATOR'],
   ]);
-  expect(keysStopped(before, NO_TABLES).get('a')).toBe('OPERATOR');
+  expect(keysStopped(before, NO_TABLES, NOW).get('a')).toEqual({ by: 'OPERATOR' });
   expect(by(account('wallet_1', { suspended: true }))).toBe('OPERATOR');
   expect(by(account('wallet_1', { suspended: true, closed: true }))).toBe('OWNER');
   expect(by(disabled('OWNER'), account('wallet_1', { suspended: true }))).toBe('OWNER');
   expect(by(disabled('ADMIN'), account('wallet_1', { suspended: true, closed: true }))).toBe('OPERATOR');
+});
+
+test('a secret of a key is stopped if it ends before its time, and the key works on', () => {
+  const [old, fresh, next] = [digestOf(0), digestOf(1), digestOf(2)];
+  const rotated = (changes: Partial<KeyRecord>) => keyOf('wallet_1', { id: 'a', digest: fresh, ...changes });
+  const stopOf = (previousUntil: number, changes: Partial<KeyRecord>) => {
+    const before = after(NO_TABLES, [entry(rotated({ previousDigest: old, previousUntil }), 1)]);
+    return keysStopped(before, after(before, [entry(rotated(changes), 2)]), NOW).get('a');
+  };
+  const later = NOW + 1_000;
+  expect(stopOf(later, {})).toEqual({ by: 'OWNER', secrets: [old] });
+  expect(stopOf(later, { digest: next, previousDigest: fresh, previousUntil: later })).toEqual({
+    by: 'OWNER',
+    secrets: [old],
+  });
+  expect(stopOf(later, { digest: next })).toEqual({ by: 'OWNER', secrets: [fresh, old] });
+  expect(stopOf(later, { enabled: false, disabledReason: 'OWNER' })).toEqual({ by: 'OWNER' });
+  expect(stopOf(later, { previousDigest: old, previousUntil: later, group: 'vip' })).toBe(undefined);
+  // The grace period had ended already.
+  expect(stopOf(NOW, {})).toBe(undefined);
 });
 
 function account(walletId: string, changes: Partial<AccountRecord> = {}): ConfigEntry {

@@ -14,6 +14,7 @@ import { Metrics } from '../metrics.ts';
 import type { Vitals } from '../metrics.ts';
 import type { Log } from '../log.ts';
 import type { Services } from '../services.ts';
+import type { Stage } from '../node/departure.ts';
 import type { ServerSettings } from '../settings.ts';
 import { Upstreams } from '../upstreams/ask.ts';
 import { UpstreamStates } from '../upstreams/states.ts';
@@ -25,8 +26,10 @@ export interface ServerDependencies extends Pick<
 > {
   idempotency?: IdempotencyStore;
   settings: ServerSettings;
-  /** Whether the node is shutting down. Then it is not ready, and refuses new requests. */
-  draining?: () => boolean;
+  /** How far the node is in shutting down. */
+  stage?: () => Stage;
+  /** The clock in ms by which the configuration ages. By default the wall clock. */
+  configClock?: () => number;
   /** The state of the node for `/metrics`. */
   vitals?: () => Vitals;
   /** Health of the upstreams. Pass it to share it with other code; by default a new one. */

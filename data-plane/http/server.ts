@@ -8,7 +8,7 @@ import { GatewayError, asGatewayError } from '@gateway/shared/failures';
 import type { FailureCode } from '@gateway/shared/failures';
 import { LineLimit } from '@gateway/shared/line-limit';
 import { networkOf } from '../admission/addresses.ts';
-import { readyConfig } from '../answers/health.ts';
+import { notReady, readyConfig } from '../answers/health.ts';
 import { CORS_HEADERS, openCall, unknownExpectation, wrongHost } from './arrival.ts';
 import { hasGenerativeKey } from '../admission/authenticate.ts';
 import type { BodyParts } from '../call/body.ts';
@@ -129,7 +129,7 @@ function answerPreflight(request: FastifyRequest, reply: FastifyReply): void {
 function registerTable(app: FastifyInstance, node: Node): void {
   const { store, settings } = node.dependencies;
   const { metricsToken } = settings;
-  const ready = () => readyNow(node.dependencies);
+  const ready = () => checkReady(node.dependencies);
   for (const route of siteRoutes({ store, metrics: node.services.metrics, metricsToken, ready })) {
     const { method, path: url } = route;
     app.route({ method, url, handler: (request, reply) => visit(node, route, { request, reply }) });
@@ -162,7 +162,7 @@ function registerUpgrades(app: FastifyInstance, node: Node): void {
     open: (request, response) => openOf(node, request, response),
     config: () => readyNow(dependencies),
     fail: (call, error) => fail(node, call, error),
-    draining: () => dependencies.draining?.() ?? false,
+    draining: () => isDraining(dependencies),
   };
   app.server.on('upgrade', (request, socket, head) => void serveUpgrade(parts, request, { socket, head }));
 }
@@ -185,6 +185,7 @@ async function handle(node: Node, endpoint: Endpoint, http: Http): Promise<void>
   services.metrics.began();
   try {
     const config = readyNow(node.dependencies);
+    if (isLeaving(node.dependencies)) call.reply.header('connection', 'close');
     checkContentType(call, endpoint.body);
     await endpoint.answer({ ...call, config }, services, restOf(http.request.params));
   } catch (cause) {
@@ -208,9 +209,28 @@ function openOf(node: Node, request: IncomingMessage, response: ServerResponse):
   return openCall(request, response, { bodies, strangers, walletConnections, trustedProxies });
 }
 
-function readyNow({ store, settings, draining }: ServerDependencies) {
+function isDraining({ stage }: ServerDependencies): boolean {
+  return stage?.() === 'draining';
+}
+
+/** Whether connections end with their next answer, so that clients and proxies open them elsewhere. */
+function isLeaving({ stage }: ServerDependencies): boolean {
+  return (stage?.() ?? 'serving') !== 'serving';
+}
+
+function readyNow(dependencies: ServerDependencies) {
+  const { store, settings, configClock } = dependencies;
   const { maxConfigAgeMs } = settings;
-  return readyConfig({ store, maxConfigAgeMs, draining: draining ?? (() => false) }, Date.now());
+  const draining = () => isDraining(dependencies);
+  return readyConfig({ store, maxConfigAgeMs, draining }, configClock?.() ?? Date.now());
+}
+
+/** Throws if the node should get no new requests, although it may still serve those that it gets. */
+function checkReady(dependencies: ServerDependencies): void {
+  readyNow(dependencies);
+  if (isLeaving(dependencies)) throw notReady('This node is being stopped.');
+  if (dependencies.vitals?.().journalWritable === false)
+    throw notReady('The journal of this node cannot be written.');
 }
 
 /** The limit of log lines about failed requests. */
@@ -232,7 +252,7 @@ function fail(node: Node, call: OpenCall, error: GatewayError): void {
       'request failed',
     );
   }
-  if (node.dependencies.draining?.()) call.reply.header('connection', 'close');
+  if (isLeaving(node.dependencies)) call.reply.header('connection', 'close');
   const format = errorFormatOf({ ...call, generativeKey: hasGenerativeKey(call) });
   const { dialects } = node.services;
   const dialect = dialects[format] ?? dialects['openai-chat'];

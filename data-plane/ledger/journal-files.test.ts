@@ -366,8 +366,9 @@ test('a journal that is closed during a disk failure does not recover', async ()
   full = true;
   await expect(journal.append(charge(1))).rejects.toThrow('ENOSPC');
   await journal.close();
-  await vi.advanceTimersByTimeAsync(10_000);
-  expect([created, vi.getTimerCount()]).toEqual([1, 0]);
+  // Longer than every pause before a new segment is tried.
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(created).toBe(1);
 });
 
 test('charges are refused while 20,000 records wait for the disk', async () => {

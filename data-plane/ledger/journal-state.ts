@@ -114,8 +114,22 @@ export function applyRecord(state: JournalState, record: JournalRecord): void {
     case 'closed':
       return void state.leases.delete(record.leaseId);
     default:
-      throw new Error('a record has an unknown type');
+      throw new UnknownRecord(typeOf(record));
   }
+}
+
+/** A record of a type that this release does not know. */
+export class UnknownRecord extends Error {
+  readonly type: string;
+
+  constructor(type: string) {
+    super('a record has an unknown type');
+    this.type = type;
+  }
+}
+
+function typeOf(record: { type?: unknown }): string {
+  return typeof record.type === 'string' ? record.type : 'unknown';
 }
 
 function applyRequest(state: JournalState, record: Extract<JournalRecord, { type: 'requested' }>): void {

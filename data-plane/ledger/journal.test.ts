@@ -12,12 +12,13 @@ import { fromCheckpoint, toCheckpoint, emptyJournalState, applyRecord } from './
 import type { JournalState, JournalRecord } from './journal-state.ts';
 import { realDisk } from './disk.ts';
 import type { Disk, AppendFile } from './disk.ts';
+import { encodeFrame } from './frames.ts';
 import { openJournal } from './journal.ts';
 import type { Journal } from './journal.ts';
 import { lineOf, recordOf } from './lines.ts';
 import { chargeOf, requestedRecord, unsettledIn, usageOf } from '../../test/ledger/records.ts';
 import { segmentOf } from '../../test/ledger/segment.ts';
-import { DamagedJournal, replaySegment } from './replay.ts';
+import { DamagedJournal, NewerJournal, replaySegment } from './replay.ts';
 import { IN_MEMORY_MAX } from './unsettled.ts';
 
 const quiet = { warn: () => undefined };
@@ -87,6 +88,14 @@ test('a damaged folder is refused with the file, the offset and what to do', asy
   await expect(open(path)).rejects.toThrow(
     /journal-000000001\.log is damaged at byte \d+: .*Restore the file/,
   );
+});
+
+test('a record of a later release is called newer, not damaged', () => {
+  const { bytes, starts } = segmentOf(2, 20);
+  const later = encodeFrame(starts.length, [JSON.stringify({ type: 'folded', leaseId: 'lease_1' })]);
+  const replay = () => replaySegment('segment', Buffer.concat([bytes, later]));
+  expect(replay).toThrow(NewerJournal);
+  expect(replay).toThrow(/newer release: this one does not know its record "folded"/);
 });
 
 test('an older segment that lost its last byte is refused: the newer one names its last charge', async () => {

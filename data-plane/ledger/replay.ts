@@ -1,6 +1,6 @@
 /** Replays a journal folder after a stop or a crash, or explains why the journal cannot be trusted. */
 import { join } from 'node:path';
-import { applyRecord, fromCheckpoint } from './journal-state.ts';
+import { UnknownRecord, applyRecord, fromCheckpoint } from './journal-state.ts';
 import type { JournalState } from './journal-state.ts';
 import type { Disk } from './disk.ts';
 import { readFrame } from './frames.ts';
@@ -38,12 +38,23 @@ export class DamagedJournal extends Error {
   }
 }
 
+/** The journal was written by a later release. Nothing in it is damaged. */
+export class NewerJournal extends Error {
+  constructor(path: string, record: string) {
+    super(
+      `${path} was written by a newer release: this one does not know its record "${record}". ` +
+        'Start the newer release again; the journal is not damaged and must be kept',
+    );
+    this.name = 'NewerJournal';
+  }
+}
+
 /** The file name of a segment. */
 export function segmentName(number: number): string {
   return `journal-${String(number).padStart(9, '0')}.log`;
 }
 
-/** Replays all segments of the folder, oldest first. Throws DamagedJournal, or the error of the disk. */
+/** Replays all segments, oldest first. Throws DamagedJournal, NewerJournal, or the error of the disk. */
 export async function replayFolder(disk: Disk, folder: string): Promise<Replayed> {
   const names = (await disk.list(folder)).filter((name) => SEGMENT_NAME.test(name)).sort();
   const segments: Segment[] = [];
@@ -93,6 +104,7 @@ export function replaySegment(
       if (states) for (const line of lines) applyRecord(states.state, recordOf(line, states.state.journalId));
       else states = { state: checkpointOf(lines), checkpoint: checkpointOf(lines) };
     } catch (error) {
+      if (error instanceof UnknownRecord) throw new NewerJournal(path, error.type);
       throw new DamagedJournal(path, offset, error instanceof Error ? error.message : 'it cannot be read');
     }
     offset = reading.frame.end;

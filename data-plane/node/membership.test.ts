@@ -21,6 +21,7 @@ function startMember(
       journalId: 'journal',
       start: 3,
       instanceId: 'process',
+      maxConfigAgeSeconds: 60,
     },
     log: createLog('silent'),
     status: () => ({
