@@ -5,12 +5,11 @@
 import type { MikroORM } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { createTransport } from 'nodemailer';
-import { unseal } from '@gateway/shared/sealing';
 import { Counter } from 'prom-client';
 import { registry } from '../process/metrics.ts';
 import type { Settings } from '../process/settings.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
-import { privateMailKey } from './mail.key.ts';
+import { openMail } from './mail.key.ts';
 import type { DeferredMail, Mail } from './mail.service.ts';
 
 const POLL_MS = 1000;
@@ -151,7 +150,7 @@ async function deliver(em: EntityManager, parts: MailerParts, { row, send }: Del
     mails.inc({ result: 'dropped' });
     return false;
   }
-  const item = parsed(unseal(row.sealed, privateMailKey(parts.settings.secretKey), row.id));
+  const item = parsed(openMail(parts.settings.secretKey, row.sealed, row.id));
   const mail = 'letter' in item ? await parts.compose(em, item) : item;
   if (!mail) return false;
   await send(mail, row.id);

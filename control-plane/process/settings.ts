@@ -1,6 +1,7 @@
 /** Settings of the control plane, read from environment variables and validated once at the start. */
 import path from 'node:path';
 import { parseEmail } from './email-address.ts';
+import { joinKeys } from './secret-key.ts';
 
 /** E-mail address and password of an account. */
 export interface Credentials {
@@ -20,6 +21,8 @@ export interface OidcSettings {
 /** Validated settings. */
 export interface Settings {
   databaseUrl: string;
+  /** Address of the database that holds the keys of chats; null for the main database. */
+  contentKeysUrl: string | null;
   host: string;
   port: number;
   /** Base address of the data plane for clients, without a slash at the end. */
@@ -28,7 +31,7 @@ export interface Settings {
   dataUrl: string;
   /** Address of the console for browsers; empty until the app listens, if CONSOLE_URL is not set. */
   consoleUrl: string;
-  /** At least 32 bytes; the key of everything that is stored encrypted. */
+  /** The keys of everything that is stored encrypted, as one text; see secret-key.ts. */
   secretKey: string;
   dataDir: string;
   /** Addresses and CIDR blocks of trusted proxies, whose X-Forwarded-For counts. */
@@ -67,19 +70,17 @@ const QUERY_BUDGET_MAX = 1_000_000_000;
 
 /** Reads the settings. Throws an Error that names the invalid variable and its valid values. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
-  const secretKey = required(env, 'SECRET_KEY', 'a random text of at least 32 bytes');
-  if (Buffer.byteLength(secretKey) < SECRET_BYTES_MIN)
-    throw new Error('SECRET_KEY is shorter than 32 bytes. Generate one with `openssl rand -hex 32`.');
   const port = portOf(env, 'CONTROL_PORT', 4000);
   const publicUrl = addressOf(env, 'PUBLIC_URL') ?? `http://localhost:${portOf(env, 'DATA_PORT', 8080)}`;
   return {
     databaseUrl: required(env, 'DATABASE_URL', 'the address of a PostgreSQL database'),
+    contentKeysUrl: env['CONTENT_KEYS_URL'] || null,
     host: env['HOST'] || '127.0.0.1',
     port,
     publicUrl,
     dataUrl: addressOf(env, 'DATA_URL') ?? publicUrl,
     consoleUrl: addressOf(env, 'CONSOLE_URL') ?? '',
-    secretKey,
+    secretKey: secretKeysOf(env),
     dataDir: env['DATA_DIR'] || '.gateway',
     trustProxy: (env['TRUST_PROXY'] ?? '')
       .split(',')
@@ -98,6 +99,18 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     metricsToken: metricsTokenOf(env),
     nodePort: env['NODE_INTERFACE_PORT'] ? portOf(env, 'NODE_INTERFACE_PORT', 0) : null,
   };
+}
+
+/** SECRET_KEY, and SECRET_KEY_SECOND if it is set. */
+function secretKeysOf(env: NodeJS.ProcessEnv): string {
+  const current = required(env, 'SECRET_KEY', 'a random text of at least 32 bytes');
+  const second = env['SECRET_KEY_SECOND'] || undefined;
+  for (const [name, key] of Object.entries({ SECRET_KEY: current, SECRET_KEY_SECOND: second }))
+    if (key !== undefined && Buffer.byteLength(key) < SECRET_BYTES_MIN)
+      throw new Error(`${name} is shorter than 32 bytes. Generate one with \`openssl rand -hex 32\`.`);
+  if (second === current)
+    throw new Error('SECRET_KEY_SECOND is SECRET_KEY. Set it to the other key, or unset it.');
+  return joinKeys(current, second);
 }
 
 function required(env: NodeJS.ProcessEnv, name: string, what: string): string {

@@ -22,6 +22,8 @@ export interface NodeHealth {
   failed: number;
   p50LatencyMs: number | null;
   p95LatencyMs: number | null;
+  inputTokens: number;
+  cachedTokens: number;
 }
 
 /** Health of one upstream over all nodes that reported recently. */
@@ -32,6 +34,9 @@ export interface HealthView {
   /** 0 to 1 with four fraction digits; null if there were no requests. */
   errorRate5m: string | null;
   p95LatencyMs: number | null;
+  /** Decimal, because sums over nodes may exceed 32 bits. */
+  inputTokens5m: string;
+  cachedTokens5m: string;
   asOf: Date | null;
   nodes: NodeHealth[];
 }
@@ -41,12 +46,13 @@ export const UNKNOWN_HEALTH: HealthView = viewOf([]);
 
 /** The health reports of a node. Nodes of earlier releases send none. */
 export interface NodeReports {
-  upstreams?: readonly Optional<UpstreamReport, 'p50Ms' | 'p95Ms'>[] | null;
+  upstreams?: readonly Optional<UpstreamReport, OptionalFigure>[] | null;
   credentials?: readonly Optional<CredentialReport, 'lastError' | 'lastErrorMsAgo'>[] | null;
 }
 
+type OptionalFigure = 'p50Ms' | 'p95Ms' | 'inputTokens' | 'cachedTokens';
 type Optional<Report, Name extends keyof Report> = Omit<Report, Name> & {
-  [Key in Name]?: Report[Key] | undefined;
+  [Key in Name]?: Report[Key] | null | undefined;
 };
 
 /** Stores the health reports of a node's heartbeat. Ignores deleted providers and credentials. */
@@ -59,6 +65,8 @@ export async function recordHealthReports(
     ...report,
     p50Ms: report.p50Ms ?? null,
     p95Ms: report.p95Ms ?? null,
+    inputTokens: report.inputTokens ?? 0,
+    cachedTokens: report.cachedTokens ?? 0,
   }));
   const credentials = (reports.credentials ?? []).map((report) => ({
     ...report,
@@ -83,19 +91,22 @@ async function recordUpstreams(
     em,
     sql`
     insert into upstream_health as h (node_id, provider_id, at, circuit, requests, busy, timeouts, refused,
-      failed, p50_ms, p95_ms)
+      failed, p50_ms, p95_ms, input_tokens, cached_tokens)
     select ${nodeId}, p.id, clock_timestamp(), u.circuit, u.requests, u.busy, u.timeouts, u.refused, u.failed,
-      u.p50_ms, u.p95_ms
+      u.p50_ms, u.p95_ms, u.input_tokens, u.cached_tokens
     from unnest(${column('providerId')}::text[], ${column('circuit')}::text[],
       ${column('requests')}::integer[], ${column('busy')}::integer[], ${column('timeouts')}::integer[],
       ${column('refused')}::integer[], ${column('failed')}::integer[], ${column('p50Ms')}::integer[],
-      ${column('p95Ms')}::integer[])
-      as u (id, circuit, requests, busy, timeouts, refused, failed, p50_ms, p95_ms)
+      ${column('p95Ms')}::integer[], ${column('inputTokens')}::integer[],
+      ${column('cachedTokens')}::integer[])
+      as u (id, circuit, requests, busy, timeouts, refused, failed, p50_ms, p95_ms, input_tokens,
+        cached_tokens)
     join provider p on p.id = u.id for key share of p
     on conflict (node_id, provider_id) do update set at = excluded.at, circuit = excluded.circuit,
       requests = excluded.requests, busy = excluded.busy, timeouts = excluded.timeouts,
       refused = excluded.refused, failed = excluded.failed, p50_ms = excluded.p50_ms,
-      p95_ms = excluded.p95_ms`,
+      p95_ms = excluded.p95_ms, input_tokens = excluded.input_tokens,
+      cached_tokens = excluded.cached_tokens`,
   );
 }
 
@@ -149,6 +160,8 @@ interface HealthRow {
   failed: number;
   p50_ms: number | null;
   p95_ms: number | null;
+  input_tokens: number;
+  cached_tokens: number;
 }
 
 /** The health of each provider with a recent report. */
@@ -238,6 +251,8 @@ function viewOf(nodes: NodeHealth[]): HealthView {
     circuit: CIRCUIT_STATES[Math.max(0, ...circuits)] ?? 'CLOSED',
     requests5m: requests,
     errorRate5m: errorRate?.toFixed(4) ?? null,
+    inputTokens5m: String(sum((node) => node.inputTokens)),
+    cachedTokens5m: String(sum((node) => node.cachedTokens)),
     p95LatencyMs: latencies.length > 0 ? Math.max(...latencies) : null,
     asOf: nodes.length > 0 ? new Date(Math.max(...nodes.map(({ asOf }) => asOf.getTime()))) : null,
     nodes,
@@ -261,6 +276,8 @@ function nodeHealthOf({ node_name, at, p50_ms, p95_ms, ...row }: HealthRow): Nod
     ...counts,
     p50LatencyMs: p50_ms,
     p95LatencyMs: p95_ms,
+    inputTokens: row.input_tokens,
+    cachedTokens: row.cached_tokens,
   };
 }
 

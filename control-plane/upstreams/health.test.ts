@@ -25,8 +25,9 @@ const BEAT = `mutation ($input: NodeHeartbeatInput!) { nodeHeartbeat(input: $inp
   node { id } userErrors { code } } }`;
 const HEALTH = `{ admin { providers { id
   credentials { id lastUsedAt lastError lastErrorAt }
-  health { status circuit requests5m errorRate5m p95LatencyMs asOf lastProbeAt lastProbeStatus
-    lastProbeLatencyMs lastProbeError nodes { nodeName circuit requests failed p95LatencyMs } } } } }`;
+  health { status circuit requests5m errorRate5m p95LatencyMs inputTokens5m cachedTokens5m asOf lastProbeAt
+    lastProbeStatus lastProbeLatencyMs lastProbeError
+    nodes { nodeName circuit requests failed p95LatencyMs cachedTokens } } } } }`;
 
 interface Health extends Record<string, unknown> {
   nodes: object[];
@@ -119,6 +120,7 @@ describe('the health of upstreams', () => {
       circuit: 'CLOSED',
       requests5m: 0,
       ...{ errorRate5m: null, p95LatencyMs: null, asOf: null, nodes: [] },
+      ...{ inputTokens5m: '0', cachedTokens5m: '0' },
       ...{ lastProbeAt: null, lastProbeStatus: null, lastProbeLatencyMs: null, lastProbeError: null },
     });
   });
@@ -138,6 +140,17 @@ describe('the health of upstreams', () => {
         { nodeName: 'north', circuit: 'CLOSED', requests: 100, failed: 0, p95LatencyMs: 400 },
         { nodeName: 'south', circuit: 'OPEN', requests: 100, failed: 10, p95LatencyMs: 900 },
       ],
+    });
+  });
+
+  it('adds up the input tokens of the nodes, beyond 32 bits', async () => {
+    const most = 2 ** 31 - 1;
+    await beat(0, { upstreams: [report({ inputTokens: most, cachedTokens: 5 })] });
+    await beat(1, { upstreams: [report({ inputTokens: 10, cachedTokens: 4 })] });
+    expect((await read()).health).toMatchObject({
+      inputTokens5m: String(most + 10),
+      cachedTokens5m: '9',
+      nodes: [{ cachedTokens: 5 }, { cachedTokens: 4 }],
     });
   });
 

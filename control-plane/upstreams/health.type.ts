@@ -47,6 +47,9 @@ abstract class UpstreamCounts {
   failed!: number;
 }
 
+const INPUT_TOKENS = 'Input tokens of the last five minutes, as the upstream counted them.';
+const CACHED_TOKENS = 'Those of them that came from a prompt cache.';
+
 /** Health of an upstream on one node. */
 @ObjectType({ description: 'Health of an upstream on one node.' })
 export class ProviderNodeHealth extends UpstreamCounts {
@@ -61,6 +64,12 @@ export class ProviderNodeHealth extends UpstreamCounts {
 
   @Field(() => Int, { nullable: true, description: '95th percentile of that time in ms.' })
   p95LatencyMs?: number | null;
+
+  @Field(() => Int, { description: INPUT_TOKENS })
+  inputTokens!: number;
+
+  @Field(() => Int, { description: CACHED_TOKENS })
+  cachedTokens!: number;
 }
 
 /** Health of an upstream. */
@@ -92,6 +101,12 @@ export class ProviderHealth {
   })
   p95LatencyMs?: number | null;
 
+  @Field(() => Decimal, { description: INPUT_TOKENS })
+  inputTokens5m!: string;
+
+  @Field(() => Decimal, { description: CACHED_TOKENS })
+  cachedTokens5m!: string;
+
   @Field(() => DateTime, { nullable: true, description: 'Time of the latest report; null if there is none.' })
   asOf?: Date | null;
 
@@ -122,6 +137,12 @@ export class NodeUpstreamInput extends UpstreamCounts {
 
   @Field(() => Int, { nullable: true, description: '95th percentile of that time in ms.' })
   p95Ms?: number | null;
+
+  @Field(() => Int, { nullable: true, description: INPUT_TOKENS })
+  inputTokens?: number | null;
+
+  @Field(() => Int, { nullable: true, description: CACHED_TOKENS })
+  cachedTokens?: number | null;
 }
 
 /** Report of a node on one credential. */

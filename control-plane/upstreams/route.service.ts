@@ -12,7 +12,7 @@ import { announce } from '../database/config-log.ts';
 import { UserFailure } from '../graphql/errors.ts';
 import { newId } from '../database/ids.ts';
 import { inTransaction } from '../database/sql.ts';
-import { voidGift } from '../wallet/gift.void.ts';
+import { endDemoMoney } from '../payments/play.settings.ts';
 import { ProviderSchema, RouteSchema } from './upstream.entity.ts';
 import type { RouteRow } from './upstream.entity.ts';
 import { routeRecord } from './upstream.record.ts';
@@ -22,8 +22,6 @@ import type { Change } from './upstream.service.ts';
 const PRIORITY_MAX = 1000;
 const WEIGHT_MAX = 10_000;
 const NAME_LENGTH_MAX = 200;
-/** Ledger reference of the credit that a demo gives. */
-const DEMO_CREDIT = 'demo:credit';
 
 /** A new route, or a change of the one with this `id` and `version`. */
 export interface RouteInput {
@@ -118,11 +116,11 @@ export async function deleteRoute(
   });
 }
 
-/** Deletes the demo's providers and routes, and voids the unspent part of its credit. */
+/** Deletes the demo's providers and routes, and voids the unspent part of its credit and its play money. */
 async function endDemo(em: EntityManager): Promise<void> {
   const providers = await em.find(ProviderSchema, { demo: true });
   if (providers.length === 0) return;
-  await voidGift(em, { reference: DEMO_CREDIT, description: 'The demo ended with the first real route' });
+  await endDemoMoney(em, 'The demo ended with the first real route');
   await removeProviders(em, providers);
 }
 

@@ -10,6 +10,7 @@ import type { Actor } from '../graphql/context.ts';
 import { UserFailure } from '../graphql/errors.ts';
 import { newId } from '../database/ids.ts';
 import { inTransaction } from '../database/sql.ts';
+import { endDemoMoney } from '../payments/play.settings.ts';
 import { checkBaseUrl } from './address-guard.ts';
 import { checkLabel, checkProvider, timeoutsOf } from './provider.rules.ts';
 import type { ProviderInput } from './provider.rules.ts';
@@ -98,7 +99,7 @@ export async function upsertProvider(
   });
 }
 
-/** Deletes a provider with its credentials and routes. Throws NOT_FOUND. */
+/** Deletes a provider with its credentials and routes. The demo ends with its last one. Throws NOT_FOUND. */
 export async function deleteProvider(
   em: EntityManager,
   input: { id: string; reason: string },
@@ -115,6 +116,8 @@ export async function deleteProvider(
       reason: input.reason,
     });
     await removeProviders(inner, [provider]);
+    const isLast = provider.demo && (await inner.count(ProviderSchema, { demo: true })) === 0;
+    if (isLast) await endDemoMoney(inner, "The demo ended with the demo's last provider");
   });
 }
 

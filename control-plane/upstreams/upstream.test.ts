@@ -195,6 +195,28 @@ describe('upstreams', () => {
     expect(data?.['admin']?.['providers']).not.toContainEqual({ demo: true });
   });
 
+  it('end the play money of the demo when the last provider of the demo is deleted', async () => {
+    const em = test.orm.em.fork();
+    const [first, last] = ['first', 'last'].map((name) => ({
+      ...{ id: newId('prv'), name, protocols: ['openai-chat' as const], baseUrl, enabled: true, demo: true },
+      timeouts: DEFAULT_TIMEOUTS,
+    }));
+    for (const provider of [first, last]) if (provider) em.create(ProviderSchema, provider);
+    await em.flush();
+    await query(em, sql`update payment_settings set play_money = true`);
+    const remove = `mutation ($input: AdminReasonInput!) { adminProviderDelete(input: $input) {
+      userErrors { code } } }`;
+    const isOffered = async () => query(em, sql`select from payment_settings where play_money`);
+    for (const [provider, left] of [
+      [first, 1],
+      [last, 0],
+    ] as const) {
+      const input = { id: provider?.id, reason: 'test' };
+      expect(codesOf(await admin.send(remove, { input }), 'adminProviderDelete')).toEqual([]);
+      expect(await isOffered()).toHaveLength(left);
+    }
+  });
+
   it('cannot have a route for a family that their protocols cannot serve', async () => {
     const made = await save({ name: 'talks', protocols: ['MESSAGES'] });
     const input = {
