@@ -26,11 +26,11 @@ export interface LogHead {
   prunedTo: number;
 }
 
-/** Acknowledgements of one revision by the connected nodes. */
+/** Acknowledgements of one revision by the nodes that may serve requests. */
 export interface Acks {
-  /** How many nodes have applied the revision. */
+  /** How many of the nodes have applied the revision. */
   appliedNodes: number;
-  /** Ids of the nodes that have not. */
+  /** Ids of the nodes that have not, connected or out of reach. */
   pendingNodes: string[];
 }
 
@@ -39,8 +39,9 @@ export interface Acks {
  */
 export interface NodeFeed {
   /**
-   * Waits until every connected node has applied the revision, at most `timeoutMs` (1,000 by default), and
-   * returns the acknowledgements so far. Call it after the commit.
+   * Waits until every reachable node has applied the revision, and returns the acknowledgements so far. A
+   * node that applies nothing for `timeoutMs` (4,000 by default) is no longer waited for; a node that keeps
+   * applying earlier revisions is waited for up to 20 s. Call it after the commit.
    */
   waitForAcks(revision: number, timeoutMs?: number): Promise<Acks>;
   /**

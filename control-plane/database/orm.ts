@@ -8,6 +8,8 @@ import { Client } from 'pg';
 import type { Pool, PoolClient } from 'pg';
 import { entities } from '../entities.ts';
 import { migrations } from '../migrations/index.ts';
+import { refusePooledSessions, refuseNewerSchema, takeMigrationLock } from './migration-lock.ts';
+import type { WaitNotice } from './migration-lock.ts';
 
 /** Role of the service's connections. It cannot change rows of the ledger or the audit log. */
 const RUNTIME_ROLE = 'gateway_runtime';
@@ -15,8 +17,6 @@ const RUNTIME_ROLE = 'gateway_runtime';
 const CONNECTIONS_MAX = 20;
 /** Timeout of the first connection to the database. */
 const FIRST_CONNECTION_MS = 10_000;
-/** Key of the advisory lock that makes concurrent starts migrate one after another; arbitrary but fixed. */
-const MIGRATION_LOCK = 7_205_114;
 /**
  * How long a schema change may wait for a lock. Later statements queue behind a waiting change, so this is
  * how long traffic may be blocked; then the change fails and is tried again.
@@ -48,6 +48,8 @@ export async function createOrm(databaseUrl: string, options: OrmOptions = {}): 
     forceUtcTimezone: true,
     pool: { min: 0, max: options.connectionsMax ?? CONNECTIONS_MAX },
     driverOptions: {
+      // `clientUrl` gives the pool neither the TLS options of the address nor any other of its query.
+      connectionString: databaseUrl,
       onConnect: options.asOwner ? limitLockWaits : takeRuntimeRole,
       onPoolCreated: removeLostConnections,
     },
@@ -85,16 +87,23 @@ function removeLostConnections(pool: Pool): void {
 
 /**
  * Applies all pending migrations, or none, while other processes use the database. Concurrent calls run one
- * after another. Throws an Error of one line that names DATABASE_URL, without its password, if the database
- * cannot be reached or other transactions hold the locks for ten minutes.
+ * after another; `onWait` is told whom a call waits for. Throws an Error of one line that names DATABASE_URL,
+ * without its password, if the database cannot be reached, its schema is of a later release, a pooler shares
+ * its connections between transactions, or others hold the locks for ten minutes.
  */
 export async function migrate(
   databaseUrl: string,
   migrationsList: MigrationList = migrations,
+  onWait?: WaitNotice,
 ): Promise<void> {
-  const lock = await connectFirst(databaseUrl);
+  const lock = await connect(databaseUrl, 'DATABASE_URL');
   try {
-    await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await refusePooledSessions(lock, () => connect(databaseUrl, 'DATABASE_URL'));
+    await takeMigrationLock(lock, { onWait });
+    await refuseNewerSchema(
+      lock,
+      migrationsList.map(({ name }) => name),
+    );
     await limitLockWaits(lock);
     await createRuntimeRole(lock);
     const orm = await createOrm(databaseUrl, { asOwner: true, connectionsMax: 1, migrationsList });
@@ -142,10 +151,14 @@ async function limitLockWaits(client: Client): Promise<void> {
   await client.query(`set lock_timeout = ${LOCK_WAIT_MS}`);
 }
 
-async function connectFirst(databaseUrl: string): Promise<Client> {
+/**
+ * Opens one connection. Throws an Error of one line that names the setting, without its password, if the
+ * database cannot be reached.
+ */
+export async function connect(databaseUrl: string, setting: string): Promise<Client> {
   if (!URL.canParse(databaseUrl))
     throw new Error(
-      'DATABASE_URL is not a valid address. Write it as postgres://user:password@host:5432/database.',
+      `${setting} is not a valid address. Write it as postgres://user:password@host:5432/database.`,
     );
   const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: FIRST_CONNECTION_MS });
   try {
@@ -155,7 +168,7 @@ async function connectFirst(databaseUrl: string): Promise<Client> {
     const { hostname, port, pathname } = new URL(databaseUrl);
     const place = `${hostname || 'the local socket'}${port && `:${port}`}${pathname}`;
     const advice = 'Check that PostgreSQL runs there and accepts this user and password.';
-    throw new Error(`DATABASE_URL: no connection to ${place}: ${reasonOf(cause)}. ${advice}`, { cause });
+    throw new Error(`${setting}: no connection to ${place}: ${reasonOf(cause)}. ${advice}`, { cause });
   }
 }
 
