@@ -5,6 +5,7 @@ import { latestRevision } from '../database/config-log.ts';
 import type { Actor } from '../graphql/context.ts';
 import { inTransaction } from '../database/sql.ts';
 import { saveKey, keyConflict, lockKey } from './key.changes.ts';
+import type { KeyRevision } from './key.confirmation.ts';
 import type { KeyRow } from './key.entity.ts';
 
 /**
@@ -16,7 +17,7 @@ export async function endGracePeriod(
   em: EntityManager,
   owner: { id: string; actor: Actor },
   keyId: string,
-): Promise<{ key: KeyRow; revision: number }> {
+): Promise<KeyRevision> {
   return inTransaction(em, async (inner) => {
     const key = await lockKey(inner, owner.id, keyId);
     if (!gracePeriodEnd(key, new Date())) {

@@ -18,6 +18,7 @@ import type { Context } from '../graphql/context.ts';
 import { outcome } from '../graphql/errors.ts';
 import { AdminReasonInput } from '../graphql/inputs.ts';
 import { inTransaction } from '../database/sql.ts';
+import { confirmed, UNCONFIRMED } from './key.confirmation.ts';
 import { countKeys, findKeys, sortValuesOfKeys } from './key.queries.ts';
 import type { KeyQuery } from './key.queries.ts';
 import { disableAnyKey } from './key.service.ts';
@@ -60,14 +61,15 @@ export class AdminKeysResolver {
 
   @Authorized('ADMIN')
   @Mutation(() => ApiKeyPayload, {
-    description: "Disables any user's key. Its owner cannot enable it again.",
+    description:
+      "Disables any user's key, and waits until nodes refuse it. Its owner cannot enable it again.",
   })
   adminApiKeyDisable(
     @Ctx() context: Context,
     @Arg('input', () => AdminReasonInput, { description: 'The key.' }) input: AdminReasonInput,
   ): Promise<ApiKeyPayload> {
-    return outcome({ apiKey: null }, () =>
-      inTransaction(context.em, async (em) => {
+    return outcome({ ...UNCONFIRMED }, async () => {
+      const change = await inTransaction(context.em, async (em) => {
         const entry = {
           actor: actorOf(context),
           action: 'key.disable',
@@ -75,9 +77,10 @@ export class AdminKeysResolver {
           targetId: input.id,
         };
         await audit(em, { ...entry, reason: input.reason });
-        return { apiKey: (await disableAnyKey(em, input.id)).key };
-      }),
-    );
+        return disableAnyKey(em, input.id);
+      });
+      return confirmed(context, change);
+    });
   }
 }
 

@@ -5,6 +5,7 @@ import { actorOf, Authorized, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { outcome, requestError } from '../graphql/errors.ts';
 import type { Event } from '../database/events.ts';
+import { confirmed, UNCONFIRMED } from './key.confirmation.ts';
 import { IdInput } from '../graphql/inputs.ts';
 import { endGracePeriod } from './key.grace-period.ts';
 import { keyById } from './key.queries.ts';
@@ -48,53 +49,58 @@ export class KeyResolver {
 
   @Authorized('USER')
   @Mutation(() => ApiKeyRevealPayload, {
-    description: 'Creates the secret of a new or rotated key and returns it, only once.',
+    description:
+      'Creates the secret of a new or rotated key and returns it, only once. Waits until nodes accept it.',
   })
   apiKeyReveal(
     @Ctx() context: Context,
     @Arg('input', () => IdInput, { description: 'The key.' }) input: IdInput,
   ): Promise<ApiKeyRevealPayload> {
-    return outcome({ apiKey: null, secret: null }, async () => {
-      const { key, secret } = await revealKey(context.em, viewerOf(context).id, input.id);
-      return { apiKey: key, secret };
+    return outcome({ ...UNCONFIRMED, secret: null }, async () => {
+      const { secret, ...change } = await revealKey(context.em, viewerOf(context).id, input.id);
+      return { ...(await confirmed(context, change)), secret };
     });
   }
 
   @Authorized('USER')
-  @Mutation(() => ApiKeyPayload, { description: 'Changes name, group or limits of a key.' })
+  @Mutation(() => ApiKeyPayload, {
+    description: 'Changes name, group or limits of a key, and waits until nodes have applied it.',
+  })
   apiKeyUpdate(
     @Ctx() context: Context,
     @Arg('input', () => ApiKeyUpdateInput, { description: 'The changes.' }) input: ApiKeyUpdateInput,
   ): Promise<ApiKeyPayload> {
-    return outcome({ apiKey: null }, async () => ({
-      apiKey: await updateKey(context.em, viewerOf(context), input),
-    }));
+    return outcome({ ...UNCONFIRMED }, async () =>
+      confirmed(context, await updateKey(context.em, viewerOf(context), input)),
+    );
   }
 
   @Authorized('USER')
   @Mutation(() => ApiKeyDisablePayload, {
-    description: 'Disables a key. Waits up to one second for nodes to apply it and returns how many have.',
+    description:
+      'Disables a key. Waits until nodes refuse it, and names each node that may serve and has not ' +
+      'applied it.',
   })
   apiKeyDisable(
     @Ctx() context: Context,
     @Arg('input', () => ApiKeyDisableInput, { description: 'The key.' }) input: ApiKeyDisableInput,
   ): Promise<ApiKeyDisablePayload> {
-    return outcome({ apiKey: null, appliedNodes: 0, pendingNodeIds: [] }, async () => {
-      const { key, revision } = await disableKey(context.em, viewerOf(context).id, input);
-      const { appliedNodes, pendingNodes } = await context.nodeFeed.waitForAcks(revision);
-      return { apiKey: key, appliedNodes, pendingNodeIds: pendingNodes };
-    });
+    return outcome({ ...UNCONFIRMED }, async () =>
+      confirmed(context, await disableKey(context.em, viewerOf(context).id, input)),
+    );
   }
 
   @Authorized('USER')
-  @Mutation(() => ApiKeyPayload, { description: 'Enables a key that its owner disabled.' })
+  @Mutation(() => ApiKeyPayload, {
+    description: 'Enables a key that its owner disabled, and waits until nodes accept it.',
+  })
   apiKeyEnable(
     @Ctx() context: Context,
     @Arg('input', () => IdInput, { description: 'The key.' }) input: IdInput,
   ): Promise<ApiKeyPayload> {
-    return outcome({ apiKey: null }, async () => ({
-      apiKey: await enableKey(context.em, viewerOf(context).id, input.id),
-    }));
+    return outcome({ ...UNCONFIRMED }, async () =>
+      confirmed(context, await enableKey(context.em, viewerOf(context).id, input.id)),
+    );
   }
 
   @Authorized('USER')
@@ -114,30 +120,30 @@ export class KeyResolver {
   @Authorized('USER')
   @Mutation(() => ApiKeyDisablePayload, {
     description:
-      'Ends the grace period of a rotation: nodes refuse the old secret in new requests. Waits up to one ' +
-      'second for nodes to apply it and returns how many have. Requests in progress continue.',
+      'Ends the grace period of a rotation: nodes refuse the old secret and end its requests in progress. ' +
+      'Waits until nodes have applied it and names those that have not.',
   })
   apiKeyGraceEnd(
     @Ctx() context: Context,
     @Arg('input', () => IdInput, { description: 'The key.' }) input: IdInput,
   ): Promise<ApiKeyDisablePayload> {
-    return outcome({ apiKey: null, appliedNodes: 0, pendingNodeIds: [] }, async () => {
+    return outcome({ ...UNCONFIRMED }, async () => {
       const owner = { id: viewerOf(context).id, actor: actorOf(context) };
-      const { key, revision } = await endGracePeriod(context.em, owner, input.id);
-      const { appliedNodes, pendingNodes } = await context.nodeFeed.waitForAcks(revision);
-      return { apiKey: key, appliedNodes, pendingNodeIds: pendingNodes };
+      return confirmed(context, await endGracePeriod(context.em, owner, input.id));
     });
   }
 
   @Authorized('USER')
-  @Mutation(() => ApiKeyPayload, { description: 'Disables a key permanently.' })
+  @Mutation(() => ApiKeyPayload, {
+    description: 'Disables a key permanently, and waits until nodes refuse it.',
+  })
   apiKeyRevoke(
     @Ctx() context: Context,
     @Arg('input', () => IdInput, { description: 'The key.' }) input: IdInput,
   ): Promise<ApiKeyPayload> {
-    return outcome({ apiKey: null }, async () => ({
-      apiKey: await revokeKey(context.em, viewerOf(context).id, input.id),
-    }));
+    return outcome({ ...UNCONFIRMED }, async () =>
+      confirmed(context, await revokeKey(context.em, viewerOf(context).id, input.id)),
+    );
   }
 
   @Authorized('USER')

@@ -16,6 +16,7 @@ import { poolForKey } from '../pools/pool.queries.ts';
 import { inTransaction } from '../database/sql.ts';
 import { recallLeases } from '../wallet/lease.recall.ts';
 import { walletIdOf } from '../wallet/wallet.service.ts';
+import type { KeyRevision } from './key.confirmation.ts';
 import { KeySchema } from './key.entity.ts';
 import type { DisabledReason, KeyRow } from './key.entity.ts';
 import { checkModelsExist, checkNotFinal, disable, isFinal } from './key.changes.ts';
@@ -73,7 +74,7 @@ export async function revealKey(
   em: EntityManager,
   ownerId: string,
   id: string,
-): Promise<{ key: KeyRow; secret: string }> {
+): Promise<KeyRevision & { secret: string }> {
   return inTransaction(em, async (inner) => {
     const key = await lockKey(inner, ownerId, id);
     const isNew = key.disabledReason === 'NOT_REVEALED';
@@ -97,8 +98,7 @@ export async function revealKey(
     }
     Object.assign(key, { digest: digestOf(secret), ...maskOf(secret), revealedAt: new Date() });
     if (isNew) Object.assign(key, { state: 'ENABLED', disabledReason: null });
-    await saveKey(inner, key);
-    return { key, secret };
+    return { key, secret, revision: await saveKey(inner, key) };
   });
 }
 
@@ -118,7 +118,7 @@ export interface KeyChange {
  * Applies the given changes; null removes a limit. If the spend limit is lowered, recalls the leases of the
  * key. Throws STALE_VERSION, GROUP_NOT_ALLOWED, INVALID, LIMIT_REACHED, NOT_FOUND.
  */
-export async function updateKey(em: EntityManager, owner: Viewer, change: KeyChange): Promise<KeyRow> {
+export async function updateKey(em: EntityManager, owner: Viewer, change: KeyChange): Promise<KeyRevision> {
   return inTransaction(em, async (inner) => {
     const key = await lockKey(inner, owner.id, change.id);
     if (key.version !== change.version) {
@@ -136,9 +136,9 @@ export async function updateKey(em: EntityManager, owner: Viewer, change: KeyCha
     if (change.allowedModelIds !== undefined) {
       key.allowedModelIds = await checkModelsExist(inner, checkModelIds(change.allowedModelIds), key.poolId);
     }
-    await saveKey(inner, key);
+    const revision = await saveKey(inner, key);
     if (isLower) await recallLeases(inner, key.walletId, key.id);
-    return key;
+    return { key, revision };
   });
 }
 
@@ -151,7 +151,7 @@ export async function disableKey(
   em: EntityManager,
   ownerId: string,
   input: { id: string; leaked: boolean },
-): Promise<{ key: KeyRow; revision: number }> {
+): Promise<KeyRevision> {
   return inTransaction(em, async (inner) => {
     const key = await lockKey(inner, ownerId, input.id);
     if (key.disabledReason === 'NOT_REVEALED')
@@ -164,26 +164,25 @@ export async function disableKey(
 }
 
 /** Enables a key that its owner disabled. Throws NOT_FOUND, CONFLICT if it is disabled for another reason. */
-export async function enableKey(em: EntityManager, ownerId: string, id: string): Promise<KeyRow> {
+export async function enableKey(em: EntityManager, ownerId: string, id: string): Promise<KeyRevision> {
   return inTransaction(em, async (inner) => {
     const key = await lockKey(inner, ownerId, id);
-    if (key.state === 'ENABLED') return key;
+    if (key.state === 'ENABLED') return { key, revision: await latestRevision(inner) };
     if (key.disabledReason !== 'OWNER')
       throw keyConflict(
         `You cannot enable this key (reason: ${key.disabledReason}). Use or create another one.`,
       );
     Object.assign(key, { state: 'ENABLED', disabledReason: null });
-    await saveKey(inner, key);
-    return key;
+    return { key, revision: await saveKey(inner, key) };
   });
 }
 
 /** Disables a key permanently, in any state. Throws NOT_FOUND. */
-export async function revokeKey(em: EntityManager, ownerId: string, id: string): Promise<KeyRow> {
+export async function revokeKey(em: EntityManager, ownerId: string, id: string): Promise<KeyRevision> {
   return inTransaction(em, async (inner) => {
     const key = await lockKey(inner, ownerId, id);
-    if (key.disabledReason !== 'REVOKED') await disable(inner, key, 'REVOKED');
-    return key;
+    if (key.disabledReason === 'REVOKED') return { key, revision: await latestRevision(inner) };
+    return { key, revision: await disable(inner, key, 'REVOKED') };
   });
 }
 
@@ -217,10 +216,7 @@ export async function rotateKey(
  * Disables any user's key for an administrator, and returns the revision. Keys that are disabled for another
  * reason than OWNER stay unchanged. Throws NOT_FOUND.
  */
-export async function disableAnyKey(
-  em: EntityManager,
-  id: string,
-): Promise<{ key: KeyRow; revision: number }> {
+export async function disableAnyKey(em: EntityManager, id: string): Promise<KeyRevision> {
   if (!em.isInTransaction()) throw new Error('disableAnyKey() needs the transaction of its audit event.');
   const key = await em.findOne(KeySchema, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (!key) throw unknownKey();

@@ -222,9 +222,9 @@ export class ApiKeyRotateInput {
   idempotencyKey!: string;
 }
 
-/** Result of a change of a key. */
-@ObjectType({ description: 'Result of a change of a key.' })
-export class ApiKeyPayload {
+/** A key after a mutation. */
+@ObjectType()
+abstract class KeyOutcome {
   @Field(() => ApiKey, { nullable: true, description: 'The key; null if the mutation failed.' })
   apiKey?: ApiKey | null;
 
@@ -232,18 +232,32 @@ export class ApiKeyPayload {
   userErrors!: UserError[];
 }
 
+/** A key after a mutation that nodes apply. */
+@ObjectType()
+export abstract class ConfirmedKeyOutcome extends KeyOutcome {
+  @Field(() => Int, { description: 'Number of nodes that have applied the change.' })
+  appliedNodes!: number;
+
+  /** Ids for the field `pendingNodes`, which `nodes/` resolves. */
+  pendingNodeIds!: string[];
+}
+
+/** Result of a change of a key. */
+@ObjectType({ description: 'Result of a change of a key, after waiting for nodes to apply it.' })
+export class ApiKeyPayload extends ConfirmedKeyOutcome {}
+
 /** Result of creating or rotating a key. */
 @ObjectType({
   description: 'Result of creating or rotating a key. apiKeyReveal then creates and returns its secret.',
 })
-export class ApiKeyCreatePayload extends ApiKeyPayload {
+export class ApiKeyCreatePayload extends KeyOutcome {
   @Field(() => Boolean, { description: 'Whether an earlier call with this idempotency key made the change.' })
   replayed!: boolean;
 }
 
 /** Result of `apiKeyReveal`. */
-@ObjectType({ description: 'Result of revealing a key.' })
-export class ApiKeyRevealPayload extends ApiKeyPayload {
+@ObjectType({ description: 'Result of revealing a key, after waiting for nodes to accept the secret.' })
+export class ApiKeyRevealPayload extends ConfirmedKeyOutcome {
   @Field(() => String, {
     nullable: true,
     description: 'The secret, returned only once. A second call fails with KEY_ALREADY_REVEALED.',
@@ -253,12 +267,6 @@ export class ApiKeyRevealPayload extends ApiKeyPayload {
 
 /** Result of disabling a key or its old secret. */
 @ObjectType({
-  description: 'Result of disabling a key or its old secret, after waiting up to one second for nodes.',
+  description: 'Result of disabling a key or its old secret, after waiting for nodes to refuse it.',
 })
-export class ApiKeyDisablePayload extends ApiKeyPayload {
-  @Field(() => Int, { description: 'Number of connected nodes that have applied the change.' })
-  appliedNodes!: number;
-
-  /** Ids for the field `pendingNodes`, which `nodes/` resolves. */
-  pendingNodeIds!: string[];
-}
+export class ApiKeyDisablePayload extends ConfirmedKeyOutcome {}

@@ -11,6 +11,7 @@ import type { Money } from '../../test/money-fixture.ts';
 import { announce, latestRevision } from '../database/config-log.ts';
 import type { ConfigChanges, LogRow } from '../database/config-log.ts';
 import { query, sql } from '../database/sql.ts';
+import { decryptSecret, encryptSecret } from '../upstreams/stored-secrets.ts';
 import { recallLeases } from '../wallet/lease.recall.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { ConfigFeed } from './config-feed.ts';
@@ -18,7 +19,6 @@ import { CHUNK_ENTRIES_MAX, ConfigState } from './config-state.ts';
 import { EventQueue } from './event-queue.ts';
 import { createNode } from './node.service.ts';
 import { registerNode } from './registration.service.ts';
-import { acknowledge } from './node.stream.ts';
 import { pruneTombstones } from './tombstones.ts';
 
 const keys = generateKeyPairSync('x25519');
@@ -88,11 +88,17 @@ const account = (id: string): AccountRecord => ({
 
 let money: Money;
 let feed: ConfigFeed;
+const troubles: string[] = [];
 beforeAll(async () => {
   money = await openMoney();
-  const openCredential = async (_em: unknown, id: string): Promise<string | undefined> =>
-    id === 'crd_gone' ? undefined : `secret of ${id}`;
-  feed = await ConfigFeed.start({ orm: money.orm, databaseUrl: money.url, openCredential });
+  const openCredential = async (_em: unknown, id: string): Promise<string | undefined> => {
+    const location = { table: 'credential', id, field: 'secret' };
+    if (id === 'crd_foreign')
+      return decryptSecret('this key', encryptSecret('another key', 'secret', location), location);
+    return id === 'crd_gone' ? undefined : `secret of ${id}`;
+  };
+  const onTrouble = (error: unknown) => void troubles.push(String(error));
+  feed = await ConfigFeed.start({ orm: money.orm, databaseUrl: money.url, openCredential, onTrouble });
 });
 afterAll(async () => {
   await feed.stop();
@@ -268,6 +274,28 @@ describe('the configuration feed', () => {
     await node.stream.return?.();
   });
 
+  it('sends an unreadable credential without a secret, and the changes after it', async () => {
+    const { nodeId } = await registered('unreadable');
+    const node = new FeedNode(feed.follow(nodeId, null));
+    await node.reach(feed.revision);
+    const foreign: CredentialRecord = {
+      kind: 'CREDENTIAL',
+      id: 'crd_foreign',
+      providerId: 'prv_1',
+      origin: 'https://api.example.com',
+      sealed: '',
+    };
+    await change({ upsert: [foreign] });
+    const revision = await change({ upsert: [account('after')] });
+    await node.reach(revision);
+    expect([...node.entries.keys()]).toContain('ACCOUNT after');
+    const payload = node.entries.get('CREDENTIAL crd_foreign')?.payload as CredentialRecord;
+    expect(unseal(payload.sealed, keys.privateKey, 'crd_foreign')).toBe('');
+    expect(troubles.join()).toContain('Credential crd_foreign cannot be decrypted with SECRET_KEY.');
+    await change({ remove: [{ kind: 'CREDENTIAL', id: 'crd_foreign' }] });
+    await node.stream.return?.();
+  });
+
   it('refuses a node that has not registered a public key', async () => {
     const { node } = await createNode(money.em(), 'unregistered');
     await expect(feed.follow(node.id, null).next()).rejects.toMatchObject({
@@ -379,23 +407,6 @@ describe('the configuration feed', () => {
     expect(node.recalls).not.toContain(lost.id);
     expect(node.recalls).toContain(kept.id);
     await node.stream.return?.();
-  });
-
-  it('waits for acknowledgements of connected nodes only', async () => {
-    const quick = await registered('quick');
-    const slow = await registered('slow');
-    const streams = [quick, slow].map(({ nodeId }) => new FeedNode(feed.follow(nodeId, null)));
-    await Promise.all(streams.map((node) => node.reach(feed.revision)));
-    const revision = await change({ upsert: [account('disabled')] });
-    await acknowledge(money.em(), quick.nodeId, { revision, checksum: 'x', error: null });
-    expect(await feed.waitForAcks(revision, 50)).toEqual({ appliedNodes: 1, pendingNodes: [slow.nodeId] });
-    await acknowledge(money.em(), slow.nodeId, { revision, checksum: 'x', error: 'no such thing' });
-    expect((await feed.waitForAcks(revision, 50)).pendingNodes).toEqual([slow.nodeId]);
-    const waiting = feed.waitForAcks(revision, 5_000);
-    await acknowledge(money.em(), slow.nodeId, { revision, checksum: 'x', error: null });
-    expect(await waiting).toEqual({ appliedNodes: 2, pendingNodes: [] });
-    for (const node of streams) await node.stream.return?.();
-    expect(await feed.waitForAcks(revision + 1, 50)).toEqual({ appliedNodes: 0, pendingNodes: [] });
   });
 });
 

@@ -1,6 +1,5 @@
 /** Pushes configuration to the nodes that are connected to this process, and collects acknowledgements. */
 import { randomUUID } from 'node:crypto';
-import { EventEmitter, once } from 'node:events';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { seal } from '@gateway/shared/sealing';
 import type { ConfigEntry, ConfigEvent } from '@gateway/shared/node-api';
@@ -8,20 +7,22 @@ import { CONFIG_CHANNEL, readLogAfter } from '../database/config-log.ts';
 import type { Acks, LogHead, LogRow, NodeFeed } from '../database/config-log.ts';
 import { requestError } from '../graphql/errors.ts';
 import { Listener } from '../database/listener.ts';
+import { UnreadableSecret } from '../upstreams/stored-secrets.ts';
 import { RECALL_CHANNEL } from '../wallet/lease.recall.ts';
+import { Confirmations } from './confirmations.ts';
 import { ConfigState } from './config-state.ts';
 import { EventQueue } from './event-queue.ts';
 import { resendRecalls } from './recalls.ts';
 import type { RecallTarget } from './recalls.ts';
-import { ACK_CHANNEL, acksOf, endStream, markStreams, publicKeyOf } from './node.stream.ts';
+import { ACK_CHANNEL, endStream, markStreams, publicKeyOf, servingNodes } from './node.stream.ts';
 
 /** The log is also polled, because notifications can be lost. */
 const POLL_MS = 1_000;
 const HEARTBEAT_MS = 5_000;
 /** No heartbeats are sent if the log was last read longer ago than this: the revision may be outdated. */
 const FRESH_MS = 3_000;
-const ACK_WAIT_MS = 1_000;
-const ACK_POLL_MS = 100;
+/** A busy control plane needs seconds to store an acknowledgement. */
+const ACK_WAIT_MS = 4_000;
 /** Events that may wait for a slow node. Beyond it, its stream ends and the node subscribes again. */
 const QUEUE_MAX = 256;
 
@@ -45,7 +46,7 @@ export class ConfigFeed implements NodeFeed {
   readonly #parts: FeedParts;
   #state = new ConfigState();
   readonly #streams = new Map<string, Stream>();
-  readonly #acks = new EventEmitter();
+  readonly #confirmations: Confirmations;
   #listener: Listener | undefined;
   #timers: NodeJS.Timeout[] = [];
   #reading: Promise<void> | undefined;
@@ -56,7 +57,7 @@ export class ConfigFeed implements NodeFeed {
 
   private constructor(parts: FeedParts) {
     this.#parts = parts;
-    this.#acks.setMaxListeners(0);
+    this.#confirmations = new Confirmations(() => servingNodes(parts.orm.em.fork()));
   }
 
   /** Reads the whole log, then follows it until `stop`. Rejects if the database cannot be reached. */
@@ -110,24 +111,15 @@ export class ConfigFeed implements NodeFeed {
     };
   }
 
-  /**
-   * Waits until every connected node has applied the revision, at most `timeoutMs`, and returns the
-   * acknowledgements so far. Does not wait after `stop`.
-   */
-  async waitForAcks(revision: number, timeoutMs = ACK_WAIT_MS): Promise<Acks> {
-    const deadline = performance.now() + timeoutMs;
-    for (;;) {
-      const signal = AbortSignal.timeout(ACK_POLL_MS);
-      const nextAck = once(this.#acks, 'ack', { signal }).catch(() => undefined);
-      const acks = await acksOf(this.#parts.orm.em.fork(), revision);
-      if (acks.pendingNodes.length === 0 || this.#stopped || performance.now() >= deadline) return acks;
-      await nextAck;
-    }
+  /** Waits as described at `NodeFeed`. Does not wait after `stop`. */
+  waitForAcks(revision: number, timeoutMs = ACK_WAIT_MS): Promise<Acks> {
+    return this.#confirmations.wait(revision, timeoutMs);
   }
 
   /** Ends all streams and stops following the log. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#confirmations.stop();
     for (const timer of this.#timers) clearTimeout(timer);
     for (const stream of this.#streams.values()) stream.queue.end();
     await this.#listener?.stop();
@@ -249,11 +241,27 @@ export class ConfigFeed implements NodeFeed {
   async #sealEntry(entry: ConfigEntry, publicKey: string): Promise<ConfigEntry> {
     const { payload } = entry;
     if (payload.kind !== 'CREDENTIAL') return entry;
-    const secret = await this.#parts.openCredential(this.#parts.orm.em.fork(), payload.id);
+    const secret = await this.#openSecret(payload.id);
     // The credential was deleted after this event was created, so the event is outdated.
     if (secret === undefined)
       throw requestError('REVISION_GAP', 'The configuration has changed meanwhile. Subscribe again.');
     return { ...entry, payload: { ...payload, sealed: seal(secret, publicKey, payload.id) } };
+  }
+
+  /**
+   * The secret of a credential; empty if it cannot be decrypted, so that only this credential fails. Nodes
+   * count it as unreadable.
+   */
+  async #openSecret(id: string): Promise<string | undefined> {
+    try {
+      return await this.#parts.openCredential(this.#parts.orm.em.fork(), id);
+    } catch (error) {
+      if (!(error instanceof UnreadableSecret)) throw error;
+      this.#parts.onTrouble?.(
+        new Error(`Credential ${id} cannot be decrypted with SECRET_KEY. Add it again.`, { cause: error }),
+      );
+      return '';
+    }
   }
 
   #listen(): Promise<Listener> {
@@ -271,7 +279,7 @@ export class ConfigFeed implements NodeFeed {
 
   #onNotification(channel: string, payload: string): void {
     if (channel === CONFIG_CHANNEL) void this.#read();
-    if (channel === ACK_CHANNEL) this.#acks.emit('ack');
+    if (channel === ACK_CHANNEL) this.#confirmations.noteChange();
     if (channel !== RECALL_CHANNEL) return;
     const [nodeId, leaseId = ''] = payload.split(' ');
     for (const stream of this.#streams.values()) {

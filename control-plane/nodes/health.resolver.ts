@@ -9,6 +9,7 @@ import { DateTime } from '../graphql/scalars.ts';
 import { queryOne, sql } from '../database/sql.ts';
 import { chainsHealth } from '../payments/crypto/chain.jobs.ts';
 import { processorHealth } from '../payments/health.service.ts';
+import { secretKeyProgress } from '../secret-key/rotation.ts';
 import { JOB_NAMES } from '../job-list.ts';
 import { listNodes } from './node.service.ts';
 import type { NodeView } from './node.service.ts';
@@ -47,6 +48,27 @@ export class ScheduledJob {
   nextRunAt!: Date | null;
 }
 
+/** Secrets that are encrypted under SECRET_KEY. */
+@ObjectType({ description: 'Secrets that are encrypted under SECRET_KEY, as the last pass over them found.' })
+export class SecretsHealth {
+  @Field(() => HealthStatus, {
+    description: 'DEGRADED if a secret is unreadable; UNKNOWN before the first pass.',
+  })
+  status!: Status;
+
+  @Field(() => Int, { description: 'All secrets.' })
+  total!: number;
+
+  @Field(() => Int, { description: 'Secrets that may still need SECRET_KEY_SECOND. At 0 it can be removed.' })
+  remaining!: number;
+
+  @Field(() => Int, { description: 'Secrets that no key opens. Enter them again.' })
+  unreadable!: number;
+
+  @Field(() => DateTime, { nullable: true, description: 'When the last pass ended.' })
+  checkedAt!: Date | null;
+}
+
 /** Health of the whole gateway. */
 @ObjectType({ description: 'Health of the whole gateway.' })
 export class SystemHealth {
@@ -77,6 +99,9 @@ export class SystemHealth {
   })
   settlementAlarms24h!: number;
 
+  @Field(() => SecretsHealth, { description: 'Secrets that are encrypted under SECRET_KEY.' })
+  secrets!: SecretsHealth;
+
   @Field(() => [DataPlaneNode], { description: 'All nodes, sorted by name.' })
   nodes!: DataPlaneNode[];
 
@@ -102,15 +127,27 @@ export class SystemHealthResolver {
     const dataPlane = dataPlaneStatus(nodes);
     const paymentProvider = await processorHealth(em);
     const chains = await chainsHealth(em);
+    const secrets = await secretsHealth(em);
     // Requests are served while payments are down.
     const isPaying = [paymentProvider, chains].every((part) => part === 'OK' || part === 'UNKNOWN');
     const status = worst([
       database,
       dataPlane,
-      settlementAlarms24h > 0 || isFailing || !isPaying ? 'DEGRADED' : 'OK',
+      settlementAlarms24h > 0 || isFailing || !isPaying || secrets.unreadable > 0 ? 'DEGRADED' : 'OK',
     ]);
-    return { status, database, dataPlane, paymentProvider, chains, settlementAlarms24h, nodes, jobs };
+    const payments = { paymentProvider, chains };
+    return { status, database, dataPlane, ...payments, secrets, settlementAlarms24h, nodes, jobs };
   }
+}
+
+async function secretsHealth(em: Context['em']): Promise<SecretsHealth> {
+  const found = await secretKeyProgress(em);
+  if (!found) return { status: 'UNKNOWN', total: 0, remaining: 0, unreadable: 0, checkedAt: null };
+  const { total, moved, left, unreadable, checkedAt } = found;
+  // What one pass has moved is confirmed by the next one.
+  const remaining = moved + left;
+  const status = unreadable > 0 ? 'DEGRADED' : 'OK';
+  return { status, total, remaining, unreadable, checkedAt: new Date(checkedAt) };
 }
 
 /**

@@ -10,7 +10,7 @@ import { outcome } from '../graphql/errors.ts';
 import { EVERYBODY } from '../database/events.ts';
 import type { Event } from '../database/events.ts';
 import { AdminReasonInput } from '../graphql/inputs.ts';
-import { ApiKeyDisablePayload } from '../keys/key.type.ts';
+import { ConfirmedKeyOutcome } from '../keys/key.type.ts';
 import { announceSettings } from '../settings-record.ts';
 import { inTransaction } from '../database/sql.ts';
 import { WalletLease } from '../wallet/wallet.types.ts';
@@ -119,16 +119,19 @@ export class AdminNodesResolver {
   }
 }
 
-/** The nodes that have not yet applied the disabling of a key or of its old secret. */
-@Resolver(() => ApiKeyDisablePayload)
+/** The nodes that have not yet applied a change of a key. */
+@Resolver(() => ConfirmedKeyOutcome)
 export class PendingNodesResolver {
   @FieldResolver(() => [DataPlaneNode], {
-    description: 'Connected nodes that had not applied the change after one second.',
+    description:
+      'Nodes that may serve and have not applied the change. lastSeenAt tells when an unreachable node was ' +
+      'last in contact. It stops serving by itself when its configuration is too old (MAX_CONFIG_AGE).',
   })
-  pendingNodes(@Root() payload: ApiKeyDisablePayload, @Ctx() context: Context): Promise<DataPlaneNode[]> {
-    return payload.pendingNodeIds.length > 0
-      ? listNodes(context.em, payload.pendingNodeIds)
-      : Promise.resolve([]);
+  pendingNodes(
+    @Root() { pendingNodeIds }: ConfirmedKeyOutcome,
+    @Ctx() context: Context,
+  ): Promise<DataPlaneNode[]> {
+    return pendingNodeIds.length > 0 ? listNodes(context.em, pendingNodeIds) : Promise.resolve([]);
   }
 }
 

@@ -1,15 +1,22 @@
 /** Configuration streams and acknowledgements of nodes, in the database. */
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { OFFLINE_AFTER_MS } from '@gateway/shared/node-api';
 import { UserFailure } from '../graphql/errors.ts';
-import type { Acks } from '../database/config-log.ts';
 import { EVERYBODY, publish } from '../database/events.ts';
 import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
+import type { ServingNode } from './confirmations.ts';
 
 /** The channel of acknowledgements; the payload is the node's id. */
 export const ACK_CHANNEL = 'gateway_ack';
 
 /** A stream that was not confirmed for this long counts as closed; a feed confirms its streams every 5 s. */
 const STREAM_FRESH_MS = 12_000;
+
+/**
+ * Added to the configuration age of a node, in ms: events on their way, and the interval at which streams are
+ * confirmed and the uptime clock advances.
+ */
+const CONFIG_AGE_MARGIN_MS = 60_000;
 
 const ERROR_LENGTH_MAX = 500;
 
@@ -68,18 +75,30 @@ export async function endStream(em: EntityManager, streamId: string): Promise<vo
   );
 }
 
-/** Acknowledgements of a revision by the nodes with an open stream; other nodes cannot be reached. */
-export async function acksOf(em: EntityManager, revision: number): Promise<Acks> {
-  const rows = await query<{ id: string; applied: boolean }>(
+/**
+ * The nodes that may still serve, by id: those with an open stream, and all others that were not drained and
+ * have a configuration that is not older than their MAX_CONFIG_AGE. A stopped node counts as well, because a
+ * start without a control plane serves with the stored configuration.
+ */
+export async function servingNodes(em: EntityManager): Promise<ServingNode[]> {
+  const isStreaming = sql`coalesce(
+    stream_seen_at > clock_timestamp() - ${STREAM_FRESH_MS} * interval '1 millisecond', false)`;
+  // A process that stops gives up the journal.
+  const isOnline = sql`coalesce(
+    last_seen_at > clock_timestamp() - ${OFFLINE_AFTER_MS} * interval '1 millisecond', false)
+    and journal_id is not null`;
+  const rows = await query<{ id: string; applied_revision: number; reachable: boolean }>(
     em,
     sql`
-    select id, applied_revision >= ${revision} as applied from data_plane_node
-    where stream_seen_at > clock_timestamp() - ${STREAM_FRESH_MS} * interval '1 millisecond' order by id`,
+    select id, applied_revision, ${isStreaming} or ${isOnline} as reachable from data_plane_node
+    where ${isStreaming} or (not draining and config_ms is not null
+      and watched_ms() - config_ms <= max_config_age_ms + ${CONFIG_AGE_MARGIN_MS}) order by id`,
   );
-  return {
-    appliedNodes: rows.filter((row) => row.applied).length,
-    pendingNodes: rows.filter((row) => !row.applied).map((row) => row.id),
-  };
+  return rows.map((row) => ({
+    id: row.id,
+    appliedRevision: row.applied_revision,
+    isReachable: row.reachable,
+  }));
 }
 
 /** The public key that seals credentials for the node; null until the node has registered. */

@@ -12,6 +12,9 @@ import type { ProcessStart, RegistrationState, RegistrationVerdict } from './reg
 
 const TEXT_LENGTH_MAX = 500;
 
+/** MAX_CONFIG_AGE of nodes that do not report it. */
+const MAX_CONFIG_AGE_DEFAULT_MS = 24 * 60 * 60_000;
+
 const REFUSALS = {
   FOREIGN: 'This journal belongs to another node. Start the process with an empty DATA_DIR.',
   OUTDATED:
@@ -30,6 +33,8 @@ export interface Registration {
   journalId: string;
   /** Absent for releases that do not count their starts. */
   process?: ProcessStart | undefined;
+  /** How long the process serves with an unconfirmed configuration. Absent from earlier releases. */
+  maxConfigAgeMs?: number | undefined;
 }
 
 /**
@@ -86,7 +91,7 @@ async function judge(
 }
 
 async function replaceProcess(em: EntityManager, nodeId: string, registration: Registration): Promise<void> {
-  const { version, region, publicKey, journalId, process } = registration;
+  const { version, region, publicKey, journalId, process, maxConfigAgeMs } = registration;
   await query(
     em,
     sql`
@@ -100,7 +105,7 @@ async function replaceProcess(em: EntityManager, nodeId: string, registration: R
     sql`
     update data_plane_node set version = ${version}, region = ${region}, public_key = ${publicKey},
       journal_id = ${journalId}, started_at = now(), last_seen_at = now(), draining = false,
-      last_ack_error = null
+      last_ack_error = null, max_config_age_ms = ${maxConfigAgeMs ?? MAX_CONFIG_AGE_DEFAULT_MS}
     where id = ${nodeId}`,
   );
   await publish(em, 'adminNodeUpdated', { audience: EVERYBODY, id: nodeId });

@@ -49,7 +49,8 @@ export class SyncResolver {
         const { start, instanceId } = input;
         // Nodes of earlier releases send neither.
         const process = start && instanceId ? { start, instanceId } : undefined;
-        await registerNode(em, id, { ...input, region: input.region ?? null, process });
+        const maxConfigAgeMs = input.maxConfigAgeSeconds ? input.maxConfigAgeSeconds * 1000 : undefined;
+        await registerNode(em, id, { ...input, region: input.region ?? null, process, maxConfigAgeMs });
         await announceSettings(em, context.settings);
       });
       return { node: await nodeById(context.em, id) };

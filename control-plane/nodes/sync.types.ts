@@ -45,6 +45,14 @@ export class NodeRegisterInput {
 
   @Field(() => ID, { nullable: true, description: 'Unique id of the process; null from earlier releases.' })
   instanceId?: string | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      'How long it serves with a configuration that nobody confirms, in seconds; null, from earlier ' +
+      'releases, means 24 hours.',
+  })
+  maxConfigAgeSeconds?: number | null;
 }
 
 /** Acknowledgement or refusal of a revision. */
