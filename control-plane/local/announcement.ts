@@ -30,6 +30,8 @@ export function announce({ consoleUrl, publicUrl, logs }: Addresses, bootstrap: 
       curlLine(publicUrl, bootstrap.demoKey),
     );
   }
+  if (bootstrap.playMoney)
+    lines.push('', `Funds can be added with play money on ${consoleUrl}/wallet: no card is charged.`);
   return [...lines, '', `Logs: ${logs}   Stop: Ctrl-C`].join('\n');
 }
 

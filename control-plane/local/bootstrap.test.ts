@@ -76,6 +76,35 @@ describe('the bootstrap of a local start', () => {
     expect(statSync(path.join(settings.dataDir, 'demo-key')).mode & 0o777).toBe(0o600);
   });
 
+  test('offers play money with the secrets of the data folder, unless DEMO is off', async () => {
+    const withProcessor = { ...environment, DEMO_PROCESSOR_URL: 'http://127.0.0.1:3' };
+    expect(await bootstrap(orm, settings, withProcessor)).not.toHaveProperty('playMoney');
+    for (const name of ['demo-processor-key', 'demo-webhook-secret'])
+      writeFileSync(path.join(settings.dataDir, name), `a ${name} of this test`);
+    expect(await bootstrap(orm, settings, { ...withProcessor, DEMO: 'off' })).not.toHaveProperty('playMoney');
+    expect(await bootstrap(orm, settings, withProcessor)).toMatchObject({ playMoney: true });
+    const moved = { ...withProcessor, DEMO: 'off', DEMO_PROCESSOR_URL: 'http://127.0.0.1:4' };
+    expect(await bootstrap(orm, settings, moved)).toMatchObject({ playMoney: true });
+    const rows = await orm.em.fork().execute(`select card_enabled, play_money, api_address, api_origin,
+      (select count(*)::int from payment_webhook_secret) as secrets from payment_settings`);
+    const address = 'http://127.0.0.1:4';
+    expect(rows).toEqual([
+      { card_enabled: true, play_money: true, api_address: address, api_origin: address, secrets: 1 },
+    ]);
+  });
+
+  test('ends play money if the demo has no provider', async () => {
+    const withProcessor = { ...environment, DEMO_PROCESSOR_URL: 'http://127.0.0.1:3' };
+    for (const name of ['demo-processor-key', 'demo-webhook-secret'])
+      writeFileSync(path.join(settings.dataDir, name), `a ${name} of this test`);
+    await bootstrap(orm, settings, withProcessor);
+    await orm.em.fork().execute('delete from provider where demo');
+    expect(await bootstrap(orm, settings, withProcessor)).toMatchObject({ demo: false });
+    const [row] = await orm.em.fork().execute(`select play_money, api_key,
+      (select sum(balance)::text from ledger_account where kind = 'WALLET') as left from payment_settings`);
+    expect(row).toEqual({ play_money: false, api_key: null, left: '0' });
+  });
+
   test('announces a changed address of the demo upstream to the nodes', async () => {
     await bootstrap(orm, settings, environment);
     await bootstrap(orm, settings, { ...environment, DEMO_UPSTREAM_URL: 'http://127.0.0.1:2' });

@@ -5,13 +5,14 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { mintAdminClaim } from '../accounts/account.service.ts';
 import { createNode, findNodeByToken, listNodes, rotateNodeToken } from '../nodes/node.service.ts';
 import type { Settings } from '../process/settings.ts';
+import type { PlayProcessor } from '../payments/play.settings.ts';
 import { readSecret, writeSecret } from './data-folder.ts';
 import { prepareDemo } from './demo.ts';
 import { type BootstrapResult, secretFiles } from './messages.ts';
 
 /**
  * Creates what is missing; may run at every start. The claim link of an earlier start becomes invalid. Reads
- * DEMO and DEMO_UPSTREAM_URL, which the supervisor sets.
+ * DEMO, DEMO_UPSTREAM_URL and DEMO_PROCESSOR_URL, which the supervisor sets.
  */
 export async function bootstrap(
   orm: MikroORM,
@@ -23,9 +24,23 @@ export async function bootstrap(
   const claim = await mintAdminClaim(orm.em.fork());
   const upstreamUrl = environment.DEMO_UPSTREAM_URL;
   const demo = upstreamUrl
-    ? await prepareDemo(orm, { upstreamUrl, allowed: environment.DEMO !== 'off', keyFile: files.demoKey })
+    ? await prepareDemo(orm, {
+        upstreamUrl,
+        allowed: environment.DEMO !== 'off',
+        keyFile: files.demoKey,
+        processor: playProcessor(settings.dataDir, environment.DEMO_PROCESSOR_URL),
+        secretKey: settings.secretKey,
+      })
     : { demo: false };
   return { ...demo, ...(claim && { claimUrl: `${settings.consoleUrl}/claim#${claim.token}` }) };
+}
+
+/** The card processor of the demo with the secrets that the supervisor made; undefined without one. */
+function playProcessor(dataDir: string, address: string | undefined): PlayProcessor | undefined {
+  const files = secretFiles(dataDir);
+  const key = readSecret(files.processorKey);
+  const webhookSecret = readSecret(files.webhookSecret);
+  return address && key && webhookSecret ? { address, key, webhookSecret } : undefined;
 }
 
 /** Keeps the token in the data folder, or writes a new one if it is missing or unknown to the database. */

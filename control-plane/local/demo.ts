@@ -1,6 +1,6 @@
 /**
  * Creates the demo at the first start: simulated upstreams for every model, credit and a key of the
- * administrator.
+ * administrator, and payments with play money.
  */
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { DialectName, Family } from '@gateway/shared/catalog';
@@ -14,6 +14,8 @@ import { newId } from '../database/ids.ts';
 import { KeySchema } from '../keys/key.entity.ts';
 import { createKey, revealKey } from '../keys/key.service.ts';
 import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
+import { DEMO_CREDIT, endDemoMoney, preparePlayMoney } from '../payments/play.settings.ts';
+import type { PlayProcessor } from '../payments/play.settings.ts';
 import { ProviderSchema, type ProviderRow, RouteSchema } from '../upstreams/upstream.entity.ts';
 import { providerRecord, routeRecord } from '../upstreams/upstream.record.ts';
 import { creditGift } from '../wallet/movements.ts';
@@ -23,7 +25,6 @@ import type { BootstrapResult } from './messages.ts';
 
 /** Gift credit, which cannot be refunded or spent on pools. The first real route removes what is left. */
 const CREDIT = 25n * MICROS_PER_DOLLAR;
-const CREDIT_REFERENCE = 'demo:credit';
 const TIMEOUTS = {
   connectMs: 5_000,
   headersMs: 60_000,
@@ -64,22 +65,31 @@ interface DemoOptions {
   allowed: boolean;
   /** File with the secret of the demo's key. */
   keyFile: string;
+  /** The demo's card processor; undefined: no play money is offered. */
+  processor?: PlayProcessor | undefined;
+  /** The key that seals stored secrets. */
+  secretKey: string;
 }
 
 /**
  * Decides once per database whether there is a demo (if it is allowed and no upstream exists), and creates
- * it. Returns whether the demo still serves, with its key if that is enabled. The first real route ends the
- * demo.
+ * it. Returns whether the demo still serves, with its key if that is enabled, and whether play money is
+ * offered. The first real route ends the demo.
  */
 export async function prepareDemo(orm: MikroORM, options: DemoOptions): Promise<BootstrapResult> {
   await inTransaction(orm.em.fork(), (em) => decide(em, options));
   return inTransaction(orm.em.fork(), async (em) => {
     const providers = await em.find(ProviderSchema, { demo: true });
-    if (providers.length === 0) return { demo: false };
+    if (providers.length === 0) {
+      await endDemoMoney(em, 'The demo ended: it has no provider');
+      return { demo: false };
+    }
     await updateAddress(em, providers, options.upstreamUrl);
     const key = readSecret(options.keyFile);
     const isEnabled = key && (await em.count(KeySchema, { digest: digestOf(key), state: 'ENABLED' })) > 0;
-    return isEnabled ? { demo: true, demoKey: key } : { demo: true };
+    const { processor } = options;
+    const playMoney = processor ? await preparePlayMoney(em, processor, options) : false;
+    return { demo: true, ...(isEnabled && { demoKey: key }), ...(playMoney && { playMoney }) };
   });
 }
 
@@ -99,7 +109,7 @@ async function makeDemo(em: EntityManager, { upstreamUrl, keyFile }: DemoOptions
     walletId: await walletIdOf(em, id),
     amount: CREDIT,
     kind: 'GIFT_ADMIN',
-    reference: CREDIT_REFERENCE,
+    reference: DEMO_CREDIT,
     actor: SYSTEM_ACTOR,
     description: 'Credit for trying the demo',
   });

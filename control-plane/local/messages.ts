@@ -9,14 +9,26 @@ export interface BootstrapResult {
   demo: boolean;
   /** The demo's API key, if it is enabled. */
   demoKey?: string;
+  /** Whether top-ups with play money are offered, for which the demo's card processor runs. */
+  playMoney?: boolean;
+}
+
+interface SecretFiles {
+  secretKey: string;
+  nodeToken: string;
+  demoKey: string;
+  processorKey: string;
+  webhookSecret: string;
 }
 
 /** Paths of the files with secrets in the data folder; each has mode 0600. */
-export function secretFiles(dataDir: string): { secretKey: string; nodeToken: string; demoKey: string } {
+export function secretFiles(dataDir: string): SecretFiles {
   return {
     secretKey: path.join(dataDir, 'secret-key'),
     nodeToken: path.join(dataDir, 'node-token'),
     demoKey: path.join(dataDir, 'demo-key'),
+    processorKey: path.join(dataDir, 'demo-processor-key'),
+    webhookSecret: path.join(dataDir, 'demo-webhook-secret'),
   };
 }
 

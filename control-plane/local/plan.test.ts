@@ -3,7 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { controlEnvironment, demoEnvironment, makePlan, nodeEnvironment } from './plan.ts';
+import {
+  controlEnvironment,
+  demoEnvironment,
+  makePlan,
+  nodeEnvironment,
+  processorEnvironment,
+} from './plan.ts';
 import type { Plan } from './plan.ts';
 
 const SECRETS = {
@@ -41,6 +47,20 @@ describe('the environment', () => {
     const environment = demoEnvironment(plan, INHERITED);
     expect(secretsIn(environment)).toEqual([]);
     expect(Object.keys(environment).sort()).toEqual(['LANG', 'NODE_COMPILE_CACHE', 'PATH']);
+  });
+
+  it('of the card processor has its own secrets, and pages under the host name of the console', () => {
+    const environment = processorEnvironment(
+      { ...plan, consoleUrl: 'https://console.example.com' },
+      INHERITED,
+    );
+    expect(secretsIn(environment)).toEqual([]);
+    expect(environment).toMatchObject({
+      PROCESSOR_KEY: expect.stringMatching(/^[0-9a-f]{64}$/),
+      PROCESSOR_PAGE_ORIGIN: `http://console.example.com:${plan.processorPort}`,
+      PROCESSOR_WEBHOOK_URL: `http://127.0.0.1:${plan.controlPort}/webhooks/stripe`,
+    });
+    expect(environment.PROCESSOR_KEY).not.toBe(environment.PROCESSOR_WEBHOOK_SECRET);
   });
 
   it('of the node has its own settings alone', () => {

@@ -17,17 +17,23 @@ export interface Plan extends LocalSettings {
   publicUrl: string;
   consoleUrl: string;
   demoPort: number;
+  /** Port of the demo's card processor. */
+  processorPort: number;
+  /** Secrets that the demo's card processor and the control plane share. */
+  processorKey: string;
+  webhookSecret: string;
   logFolder: string;
 }
 
 /**
- * Decides every value that the settings leave open. Creates the secret key and the log folder if they are
+ * Decides every value that the settings leave open. Creates the secrets and the log folder if they are
  * missing.
  */
 export async function makePlan(settings: LocalSettings): Promise<Plan> {
   const controlPort = settings.controlPort || (await findFreePort(settings.host));
   const { nodePort } = settings;
   const dataPort = settings.dataPort || (await findFreePort(settings.host));
+  const files = secretFiles(settings.dataDir);
   const logFolder = path.join(settings.dataDir, 'logs');
   mkdirSync(logFolder, { recursive: true, mode: 0o700 });
   return {
@@ -36,10 +42,13 @@ export async function makePlan(settings: LocalSettings): Promise<Plan> {
     dataPort,
     ...(nodePort !== undefined && { nodePort: nodePort || (await findFreePort(settings.host)) }),
     demoPort: await keepPort(path.join(settings.dataDir, 'demo-port')),
+    processorPort: await keepPort(path.join(settings.dataDir, 'demo-processor-port'), settings.host),
+    processorKey: readOrMakeSecret(files.processorKey),
+    webhookSecret: readOrMakeSecret(files.webhookSecret),
     logFolder,
     publicUrl: settings.publicUrl ?? `http://localhost:${dataPort}`,
     consoleUrl: settings.consoleUrl ?? `http://localhost:${controlPort}`,
-    secretKey: settings.secretKey ?? readOrMakeSecret(secretFiles(settings.dataDir).secretKey),
+    secretKey: settings.secretKey ?? readOrMakeSecret(files.secretKey),
   };
 }
 
@@ -65,6 +74,7 @@ export function controlEnvironment(
     // The demo is created only in the embedded database, never in one of the operator.
     DEMO: plan.databaseUrl ? 'off' : plan.demo,
     DEMO_UPSTREAM_URL: `http://127.0.0.1:${plan.demoPort}`,
+    DEMO_PROCESSOR_URL: localUrl(plan.host, plan.processorPort),
   };
 }
 
@@ -92,6 +102,22 @@ export function demoEnvironment(plan: Plan, inherited: NodeJS.ProcessEnv): NodeJ
   return { ...systemVariables(inherited), ...compileCache(plan) };
 }
 
+/**
+ * The environment of the demo's card processor. The browser that shows the console opens its pages, so they
+ * have the host name of the console.
+ */
+export function processorEnvironment(plan: Plan, inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return {
+    ...demoEnvironment(plan, inherited),
+    PROCESSOR_HOST: plan.host,
+    PROCESSOR_KEY: plan.processorKey,
+    PROCESSOR_PAGE_ORIGIN: `http://${new URL(plan.consoleUrl).hostname}:${plan.processorPort}`,
+    PROCESSOR_STATE: path.join(plan.dataDir, 'demo-processor.json'),
+    PROCESSOR_WEBHOOK_SECRET: plan.webhookSecret,
+    PROCESSOR_WEBHOOK_URL: `${localUrl(plan.host, plan.controlPort)}/webhooks/stripe`,
+  };
+}
+
 /** Without the tokens and names of nodes, which begin like variables of Node. */
 function systemVariables(inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const known = Object.entries(inherited).filter(
@@ -104,9 +130,9 @@ function systemVariables(inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
  * The port of the last start if it is free, so that the nodes' configuration need not change; else a free
  * port.
  */
-async function keepPort(file: string): Promise<number> {
+async function keepPort(file: string, host?: string): Promise<number> {
   const kept = Number(readSecret(file));
-  const port = kept > 0 && (await isPortFree(kept)) ? kept : await findFreePort();
+  const port = kept > 0 && (await isPortFree(kept, host)) ? kept : await findFreePort(host);
   writeFileSync(file, String(port));
   return port;
 }

@@ -23,9 +23,9 @@ export async function findFreePort(host = '127.0.0.1'): Promise<number> {
   }
 }
 
-/** Whether a port of 127.0.0.1 is free. */
-export function isPortFree(port: number): Promise<boolean> {
-  return tryPort('127.0.0.1', port).then(
+/** Whether a port of the host is free. */
+export function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
+  return tryPort(host, port).then(
     () => true,
     () => false,
   );

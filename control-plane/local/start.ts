@@ -8,6 +8,7 @@ const PROGRAMS: Programs = {
   control: ['--enable-source-maps', path.join(ROOT, 'dist', 'control-plane', 'main.js')],
   node: [path.join(ROOT, 'data-plane', 'main.ts')],
   demo: [path.join(import.meta.dirname, 'demo-upstream.js')],
+  processor: [path.join(import.meta.dirname, 'card-processor', 'main.js')],
 };
 
 /** Exits with 0 after a requested stop, and with 1 and a message if the gateway cannot run. */

@@ -14,7 +14,8 @@ const PLANE = `
   process.once('disconnect', () => process.exit(0));
   process.stdout.write(JSON.stringify({ pid: process.pid, environment: process.env }) + '\\n');
   setInterval(() => undefined, 1000);
-  process.send({ type: 'ready', bootstrap: { demo: true, demoKey: 'sk-demo', claimUrl: 'http://claim' } });`;
+  const bootstrap = { demo: true, demoKey: 'sk-demo', playMoney: true, claimUrl: 'http://claim' };
+  process.send({ type: 'ready', bootstrap });`;
 const BROKEN_PLANE = `console.error('the reason'); process.exit(3);`;
 const DEAF_PLANE = `${PLANE} process.removeAllListeners('SIGTERM'); process.on('SIGTERM', () => undefined);`;
 
@@ -64,6 +65,10 @@ describe('npm start', () => {
     );
     expect(control).toMatchObject({ LOCAL_START: '1', SECRET_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) });
     expect(node.CONTROL_URL).toBe(`http://127.0.0.1:${control.CONTROL_PORT}`);
+    expect(output).toContain('play money');
+    const processor = planeOf('card-processor').environment;
+    expect(processor.PROCESSOR_WEBHOOK_URL).toBe(`http://127.0.0.1:${control.CONTROL_PORT}/webhooks/stripe`);
+    expect(Object.keys(processor)).not.toContain('SECRET_KEY');
     expect(Object.keys(node)).not.toContain('SECRET_KEY');
     expect(Object.keys(node)).not.toContain('DATABASE_URL');
     expect(statSync(path.join(dataDir, 'secret-key')).mode & 0o777).toBe(0o600);
@@ -76,10 +81,11 @@ describe('npm start', () => {
       planeOf('control-plane').pid,
       planeOf('data-plane').pid,
       planeOf('demo-upstream').pid,
+      planeOf('card-processor').pid,
     ];
-    expect(pids.map(isAlive)).toEqual([true, true, true, true]);
+    expect(pids.map(isAlive)).toEqual([true, true, true, true, true]);
     expect(await started.end(signal)).toBe(0);
-    expect(pids.map(isAlive)).toEqual([false, false, false, false]);
+    expect(pids.map(isAlive)).toEqual([false, false, false, false, false]);
   });
 
   test('kills a plane that ignores SIGTERM', async () => {
@@ -91,10 +97,11 @@ describe('npm start', () => {
 
   test('leaves no plane when it is killed, and the next start adopts its database', async () => {
     const first = await start().ready();
-    const pids = [planeOf('control-plane').pid, planeOf('data-plane').pid, planeOf('demo-upstream').pid];
+    const names = ['control-plane', 'data-plane', 'demo-upstream', 'card-processor'];
+    const pids = names.map((name) => planeOf(name).pid);
     const database = postgresPid();
     await first.end('SIGKILL');
-    await expect.poll(() => pids.map(isAlive)).toEqual([false, false, false]);
+    await expect.poll(() => pids.map(isAlive)).toEqual([false, false, false, false]);
     await start().ready();
     expect(postgresPid()).toBe(database);
   });
@@ -183,7 +190,8 @@ class Start {
       const print = (text) => process.stderr.write(text + '\\n');
       const plane = (source) => ['--eval', source];
       const { CONTROL, NODE, DEMO_PROGRAM, ...environment } = process.env;
-      const programs = { control: plane(CONTROL), node: plane(NODE), demo: plane(DEMO_PROGRAM) };
+      const programs = { control: plane(CONTROL), node: plane(NODE), demo: plane(DEMO_PROGRAM),
+        processor: plane(DEMO_PROGRAM) };
       const onFailure = (error) => end(1, error);
       const supervisor = new Supervisor({ programs, environment, print, onFailure });
       const end = async (code, error) => {

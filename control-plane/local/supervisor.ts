@@ -4,7 +4,14 @@ import { announce } from './announcement.ts';
 import { type Child, superviseChild } from './child.ts';
 import { type DataFolder, lockDataFolder } from './data-folder.ts';
 import { bootstrapOf } from './messages.ts';
-import { controlEnvironment, demoEnvironment, makePlan, nodeEnvironment, type Plan } from './plan.ts';
+import {
+  controlEnvironment,
+  demoEnvironment,
+  makePlan,
+  nodeEnvironment,
+  type Plan,
+  processorEnvironment,
+} from './plan.ts';
 import { assertPortIsFree } from './ports.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 import type { LocalSettings } from './settings.ts';
@@ -19,7 +26,16 @@ export interface Programs {
   control: string[];
   node: string[];
   demo: string[];
+  processor: string[];
 }
+
+/** Names of the programs in messages and log files. */
+const NAMES: Readonly<Record<keyof Programs, string>> = {
+  control: 'control plane',
+  node: 'data plane',
+  demo: 'demo upstream',
+  processor: 'card processor',
+};
 
 interface SupervisorOptions {
   programs: Programs;
@@ -36,7 +52,7 @@ export class Supervisor {
   private folder: DataFolder | undefined;
   private database: Promise<Postgres> | undefined;
   private databaseTimer: NodeJS.Timeout | undefined;
-  private readonly children: { control?: Child; node?: Child; demo?: Child } = {};
+  private readonly children: { [Role in keyof Programs]?: Child } = {};
   private stopping: Promise<void> | undefined;
 
   constructor(options: SupervisorOptions) {
@@ -59,7 +75,10 @@ export class Supervisor {
     const demo = bootstrap.demo
       ? this.supervise(plan, 'demo', () => demoEnvironment(plan, environment))
       : undefined;
-    await Promise.all([node.ready, demo?.ready]);
+    const processor = bootstrap.playMoney
+      ? this.supervise(plan, 'processor', () => processorEnvironment(plan, environment))
+      : undefined;
+    await Promise.all([node.ready, demo?.ready, processor?.ready]);
     this.folder.describe(`Console ${plan.consoleUrl}, base address ${plan.publicUrl}.`);
     return announce({ ...plan, logs: plan.logFolder }, bootstrap);
   }
@@ -72,8 +91,8 @@ export class Supervisor {
 
   private async stopAll(): Promise<void> {
     clearInterval(this.databaseTimer);
-    const { control, node, demo } = this.children;
-    await Promise.all([node?.stop(NODE_STOP_MS), demo?.stop(NODE_STOP_MS)]);
+    const { control, node, demo, processor } = this.children;
+    await Promise.all([node, demo, processor].map(async (child) => child?.stop(NODE_STOP_MS)));
     await control?.stop(CONTROL_STOP_MS);
     const database = await this.database?.catch(() => undefined);
     await database?.stop();
@@ -105,9 +124,9 @@ export class Supervisor {
 
   private supervise(plan: Plan, role: keyof Programs, environment: () => NodeJS.ProcessEnv): Child {
     this.throwWhenStopping();
-    const extra = role === 'demo' ? [String(plan.demoPort)] : [];
-    const command = [...this.options.programs[role], ...extra];
-    const name = { control: 'control plane', node: 'data plane', demo: 'demo upstream' }[role];
+    const ports = { control: [], node: [], demo: [plan.demoPort], processor: [plan.processorPort] }[role];
+    const command = [...this.options.programs[role], ...ports.map(String)];
+    const name = NAMES[role];
     const logFile = path.join(plan.logFolder, `${name.replace(' ', '-')}.log`);
     const child = superviseChild({ name, command, environment, logFile, onRestart: this.options.print });
     this.children[role] = child;

@@ -13,6 +13,7 @@ import { centsOf, checkCents } from './amount.rules.ts';
 import { callProcessor, ProcessorFailure, requireProcessor } from './card/processor.ts';
 import type { CardProcessor } from './card/processor.ts';
 import { refundStatusOf } from './card/facts.ts';
+import { requireSameMoney } from './play.money.ts';
 import type { TopUpRow } from './topup.entity.ts';
 import { topUpById } from './topup.queries.ts';
 import { lockTopUp } from './topup.rows.ts';
@@ -96,6 +97,7 @@ async function request(
     const message = 'Only a credited payment by card can be refunded here. Adjust the wallet instead.';
     throw new UserFailure('CONFLICT', message, 'topUpId');
   }
+  await requireSameMoney(em, row.playMoney);
   const left = row.credited - row.refunded;
   if (amount > left) {
     const message = `At most $${formatDollars(left)} of this top-up is left to refund.`;

@@ -88,8 +88,8 @@ export async function signingSecrets(em: EntityManager, secretKey: string): Prom
 }
 
 /**
- * Changes the settings. Throws STALE_VERSION, INVALID, and REQUIRED if payments by card are enabled without
- * key and webhook secret, or if another address comes without its key.
+ * Changes the settings. Throws STALE_VERSION, INVALID, CONFLICT (a processor beside the demo's), and REQUIRED
+ * if payments by card are enabled without key and webhook secret, or another address comes without its key.
  */
 export async function setPaymentSettings(
   em: EntityManager,
@@ -100,6 +100,7 @@ export async function setPaymentSettings(
   return inTransaction(em, async (inner) => {
     const row = await lockSettings(inner);
     if (row.version !== change.version) throw stale();
+    if (address !== undefined || change.apiKey) refuseInDemo(row);
     const before = summary(row);
     applyAmounts(row, change);
     applySwitches(row, change);
@@ -114,7 +115,7 @@ export async function setPaymentSettings(
   });
 }
 
-/** Adds a secret of the webhook. Throws INVALID, and LIMIT_REACHED beyond ten secrets. */
+/** Adds a secret of the webhook. Throws INVALID, CONFLICT in a demo, and LIMIT_REACHED beyond ten secrets. */
 export async function addWebhookSecret(
   em: EntityManager,
   input: { label: string; secret: string; reason: string },
@@ -126,22 +127,30 @@ export async function addWebhookSecret(
     throw new UserFailure('INVALID', `Give a name of at most ${LABEL_LENGTH_MAX} characters.`, 'label');
   return inTransaction(em, async (inner) => {
     const row = await lockSettings(inner);
-    if ((await webhookSecrets(inner)).length >= WEBHOOK_SECRETS_MAX) {
-      const message = `There are ${WEBHOOK_SECRETS_MAX} secrets. Remove one first.`;
-      throw new UserFailure('LIMIT_REACHED', message);
-    }
-    const id = newId('whs');
-    const sealed = encryptSecret(settings.secretKey, secret, secretLocation(id));
-    const suffix = secret.slice(-SUFFIX_LENGTH);
-    await query(
-      inner,
-      sql`insert into payment_webhook_secret (id, label, suffix, sealed)
-      values (${id}, ${label}, ${suffix}, ${sealed})`,
-    );
-    const after = { webhookSecret: { id, label, suffix } };
+    refuseInDemo(row);
+    if ((await webhookSecrets(inner)).length >= WEBHOOK_SECRETS_MAX)
+      throw new UserFailure('LIMIT_REACHED', `There are ${WEBHOOK_SECRETS_MAX} secrets. Remove one first.`);
+    const stored = await storeWebhookSecret(inner, { label, secret, secretKey: settings.secretKey });
+    const after = { webhookSecret: stored };
     await auditSettings(inner, { actor, before: null, after, reason: input.reason });
     return row;
   });
+}
+
+/** Seals and stores a secret of the webhook. Returns what is shown of it. */
+export async function storeWebhookSecret(
+  em: EntityManager,
+  { label, secret, secretKey }: { label: string; secret: string; secretKey: string },
+): Promise<{ id: string; label: string; suffix: string }> {
+  const id = newId('whs');
+  const sealed = encryptSecret(secretKey, secret, secretLocation(id));
+  const suffix = secret.slice(-SUFFIX_LENGTH);
+  await query(
+    em,
+    sql`insert into payment_webhook_secret (id, label, suffix, sealed)
+    values (${id}, ${label}, ${suffix}, ${sealed})`,
+  );
+  return { id, label, suffix };
 }
 
 /**
@@ -155,6 +164,7 @@ export async function removeWebhookSecret(
 ): Promise<PaymentSettingsRow> {
   return inTransaction(em, async (inner) => {
     const row = await lockSettings(inner);
+    refuseInDemo(row);
     const removed = await queryOne<{ label: string; suffix: string }>(
       inner,
       sql`delete from payment_webhook_secret where id = ${input.id} returning label, suffix`,
@@ -170,9 +180,16 @@ export async function removeWebhookSecret(
   });
 }
 
-function lockSettings(em: EntityManager): Promise<PaymentSettingsRow> {
+/** The settings, locked until the transaction ends. */
+export function lockSettings(em: EntityManager): Promise<PaymentSettingsRow> {
   const where = { id: PAYMENT_SETTINGS_ID };
   return em.findOneOrFail(PaymentSettingsSchema, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
+}
+
+/** Throws CONFLICT while the demo takes play money, whose processor is never mixed with a real one. */
+function refuseInDemo({ playMoney }: PaymentSettingsRow): void {
+  if (playMoney)
+    throw new UserFailure('CONFLICT', 'The demo takes play money. Add a route to a real provider first.');
 }
 
 function applyAmounts(row: PaymentSettingsRow, change: PaymentSettingsChange): void {
@@ -204,7 +221,8 @@ function applySwitches(row: PaymentSettingsRow, change: PaymentSettingsChange): 
   row.taxCode = change.taxCode;
 }
 
-function applyKey(row: PaymentSettingsRow, key: string, secretKey: string): void {
+/** Stores the key, and the present address as the only one to which it is sent. */
+export function applyKey(row: PaymentSettingsRow, key: string, secretKey: string): void {
   row.apiKey = encryptSecret(secretKey, key, KEY_LOCATION);
   row.apiKeySuffix = key.slice(-SUFFIX_LENGTH);
   row.apiOrigin = row.apiAddress;

@@ -28,6 +28,8 @@ export const TopUpSchema = defineEntity({
     walletId: p.text(),
     method: p.text().$type<TopUpMethod>(),
     automatic: p.boolean(),
+    /** Whether it was begun with the processor of the demo. */
+    playMoney: p.boolean(),
     stage: p.text().$type<Stage>(),
     state: p.text().$type<TopUpState>(),
     /** The amount that was asked for, or that is on its way. */

@@ -10,6 +10,8 @@ import type { DisputeStatus, RefundStatus, TopUpMethod, TopUpState } from './top
  * A payment that is open for longer than this counts as stuck, in ms. A checkout page closes within an hour.
  */
 const STUCK_MS = 2 * 60 * 60_000;
+/** Condition on `top_up`: begun with play money if that is offered now, else with real money. */
+export const SAME_MONEY = sql`play_money = (select s.play_money from payment_settings s)`;
 const OPEN: readonly TopUpState[] = ['CREATED', 'AWAITING_PAYMENT', 'SEEN', 'CONFIRMING', 'ORPHANED'];
 
 /** Which top-ups a list holds; null conditions hold for all. */
@@ -92,7 +94,8 @@ export async function cardUseOfDay(
     sql`select coalesce(sum(amount) filter (where state not in ('FAILED', 'EXPIRED')), 0)::text as sum,
       count(*)::integer as count,
       (count(*) filter (where state in ('CREATED', 'AWAITING_PAYMENT')))::integer as open
-    from top_up where user_id = ${userId} and method = 'CARD' and created_at > now() - interval '24 hours'`,
+    from top_up where user_id = ${userId} and method = 'CARD' and ${SAME_MONEY}
+      and created_at > now() - interval '24 hours'`,
   );
   return { sum: BigInt(row?.sum ?? '0'), count: row?.count ?? 0, open: row?.open ?? 0 };
 }

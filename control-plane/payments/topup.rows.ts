@@ -102,6 +102,8 @@ export async function saveTopUp(
   const isOpen = state === 'CREATED' || state === 'AWAITING_PAYMENT';
   // The processor is asked once more for the receipt, and for the card if it is to be saved.
   const isNewlyPaid = row.method === 'CARD' && row.paid === null && life.paid !== null;
+  // Events that follow the payment must not prevent that. An unpaid top-up that has ended is not asked about.
+  const keepsCheck = isOpen || row.paid !== null;
   await query(
     em,
     sql`update top_up set stage = ${life.stage}, state = ${state}, paid = ${life.paid},
@@ -112,7 +114,7 @@ export async function saveTopUp(
       failure_code = coalesce(${details.failureCode ?? null}, failure_code),
       failure_message = coalesce(${details.failureMessage ?? null}, failure_message),
       expires_at = coalesce(${details.expiresAt ?? null}::timestamptz, expires_at),
-      check_at = case when ${isOpen} then check_at when ${isNewlyPaid} then clock_timestamp() end,
+      check_at = case when ${keepsCheck} then check_at when ${isNewlyPaid} then clock_timestamp() end,
       updated_at = clock_timestamp()
     where id = ${row.id}`,
   );

@@ -14,6 +14,7 @@ import { clawBack, creditCash, returnCash } from '../wallet/movements.ts';
 import type { Movement } from '../wallet/movements.ts';
 import { queueReceipt } from '../wallet/notice.service.ts';
 import { countMovement } from './payment.metrics.ts';
+import { holdPlayMoney, movePlayMoney, requireSameMoney } from './play.money.ts';
 import type { TopUpIssue, TopUpRow } from './topup.entity.ts';
 import { TopUpSchema } from './topup.entity.ts';
 import { earlierFacts, lifeOf, lockPayment, lockTopUp, saveTopUp } from './topup.rows.ts';
@@ -54,6 +55,8 @@ export async function applyNews(em: EntityManager, id: string, news: TopUpNews):
     if (details.paymentId) await lockPayment(inner, details.paymentId);
     const row = await lockTopUp(inner, id);
     if (!row) throw new UserFailure('NOT_FOUND', 'There is no such top-up. Check its id.', 'id');
+    // The demo has ended: its top-ups stay as they are, whatever its processor still reports.
+    if (row.playMoney && !(await holdPlayMoney(inner))) return row;
     const late = details.paymentId ? await earlierFacts(inner, details.paymentId) : [];
     let life = await lifeOf(inner, row);
     const movements: TopUpMovement[] = [];
@@ -94,6 +97,8 @@ export interface TopUpDraft {
   /** Identity of a deposit. */
   reference?: string;
   automatic?: boolean;
+  /** Whether the processor is the demo's. */
+  playMoney?: boolean;
   saveCard?: boolean;
   returnPath?: string | null;
   /** When the processor is asked about it for the first time; null for never. */
@@ -102,17 +107,18 @@ export interface TopUpDraft {
 
 /**
  * Inserts a top-up and returns its id; for a reference that is known, the id of the existing one. Throws
- * NOT_FOUND for an unknown wallet.
+ * NOT_FOUND for an unknown wallet, and CONFLICT if the demo has ended since its processor was read.
  */
 export async function createTopUp(em: EntityManager, draft: TopUpDraft): Promise<string> {
-  const { walletId, method, amount, reference = null } = draft;
+  const { walletId, method, amount, reference = null, playMoney = false } = draft;
+  if (method === 'CARD') await requireSameMoney(em, playMoney);
   const stage = method === 'CARD' ? 'CREATED' : 'SEEN';
   const created = await queryOne<{ id: string }>(
     em,
     sql`insert into top_up (id, user_id, wallet_id, method, amount, stage, state, reference, automatic,
-      save_card, return_path, check_at)
+      play_money, save_card, return_path, check_at)
     select ${newId('top')}, user_id, id, ${method}, ${amount}, ${stage}, ${stage}, ${reference},
-      ${draft.automatic ?? false}, ${draft.saveCard ?? false}, ${draft.returnPath ?? null},
+      ${draft.automatic ?? false}, ${playMoney}, ${draft.saveCard ?? false}, ${draft.returnPath ?? null},
       ${draft.checkAt ?? null}::timestamptz
     from wallet where id = ${walletId} on conflict (reference) do nothing returning id`,
   );
@@ -141,16 +147,35 @@ async function move(em: EntityManager, { row, movement, news }: Move): Promise<v
     description: describe(movement, method),
   };
   const isAskedFor = kind === 'REFUND' && news.refunds === 'RETURN';
+  if (row.playMoney) return movePlay(em, { movement, wanted, isAskedFor });
   const debit = isAskedFor ? returnCash : clawBack;
   const { outcome } = await (movement.amount > 0n ? creditCash : debit)(em, wanted);
-  if (outcome === 'INSUFFICIENT') {
-    const message = `Less than $${formatDollars(amount)} of the wallet's cash is free. Refund less.`;
-    throw new UserFailure('INSUFFICIENT_BALANCE', message, 'amount');
-  }
+  if (outcome === 'INSUFFICIENT') throw tooLittle(amount, 'cash');
   if (outcome === 'MISMATCH') throw new Error(`${wanted.reference} was posted with another amount.`);
   if (outcome !== 'POSTED') return;
   countMovement(method, kind, movement.amount);
   if (isCredit(movement)) await queueReceipt(em, walletId, amount);
+}
+
+/** No receipt is mailed and no movement is counted, because no money was paid. */
+async function movePlay(
+  em: EntityManager,
+  { movement, wanted, isAskedFor }: { movement: TopUpMovement; wanted: Movement; isAskedFor: boolean },
+): Promise<void> {
+  const isBack = movement.amount > 0n && !isCredit(movement);
+  const took = isAskedFor ? 'TAKE_ALL' : 'TAKE';
+  const gave = isBack ? 'GIVE_BACK' : 'CREDIT';
+  const hasMoved = await movePlayMoney(em, {
+    movement: { ...wanted, description: `Play money: ${wanted.description}` },
+    how: movement.amount < 0n ? took : gave,
+    undoes: wanted.reference.replace(/:(failed|won)$/, ''),
+  });
+  if (!hasMoved) throw tooLittle(wanted.amount, 'play money');
+}
+
+function tooLittle(amount: Micros, what: string): UserFailure {
+  const message = `Less than $${formatDollars(amount)} of the wallet's ${what} is free. Refund less.`;
+  return new UserFailure('INSUFFICIENT_BALANCE', message, 'amount');
 }
 
 /** The issue that the movements cause; undefined if they cause none. */

@@ -121,10 +121,26 @@ function selectEntries(chosen: Statement): Statement {
       from held h join ledger_entry n on n.wallet_id = h.wallet_id and n.bucket = h.bucket
         and n.seq >= h.low and n.kind <> all(${[...INTERNAL]}::text[]))
     select p.id, p.seq, p.kind, p.bucket, p.amount, p.at, p.wallet_id, p.transaction_id, t.description,
-      t.reference, t.reverses, t.actor_kind, t.actor_id, r.balance_after::text as balance_after
+      t.reference, t.reverses, t.actor_kind, t.actor_id, r.balance_after::text as balance_after, paid.requests
     from page p join running r on r.seq = p.seq join ledger_transaction t on t.id = p.transaction_id
+    left join lateral (${REQUESTS_OF_ENTRY}) paid on p.kind = 'USAGE' and p.account_id like 'lease:%'
     order by p.seq desc`;
 }
+
+/**
+ * Number of requests that entry `p` of a lease paid; no row if their charges are no longer stored. A lease
+ * pays gift first, so a request that both buckets pay is counted in the gift entry only.
+ */
+const REQUESTS_OF_ENTRY = sql`
+  select (count(*) filter (where (c.paid_before < coalesce(g.amount, 0)) = (p.bucket = 'GIFT')))::integer
+    as requests
+  from (select sum(amount) over (order by journal_id, seq) - amount as paid_before
+      from usage_charge
+      where transaction_id = p.transaction_id and lease_id = split_part(p.account_id, ':', 2)) c
+    left join (select -sum(amount) as amount from ledger_entry
+      where transaction_id = p.transaction_id and account_id =
+        'lease:' || split_part(p.account_id, ':', 2) || ':GIFT') g on true
+  having count(*) > 0`;
 
 interface EntryRow {
   id: string;
@@ -141,6 +157,14 @@ interface EntryRow {
   reverses: string | null;
   actor_kind: Actor['kind'];
   actor_id: string | null;
+  requests: number | null;
+}
+
+/** The text of an entry. A transaction may settle requests of several wallets. An entry names its own. */
+function describe({ description, requests }: EntryRow): string {
+  if (requests === null) return description;
+  if (requests === 0) return 'Part of a request';
+  return requests === 1 ? '1 request' : `${requests} requests`;
 }
 
 function toView(row: EntryRow): EntryView {
@@ -151,7 +175,7 @@ function toView(row: EntryRow): EntryView {
     bucket: row.bucket,
     amount: BigInt(row.amount),
     balanceAfter: BigInt(row.balance_after),
-    description: row.description,
+    description: describe(row),
     createdAt: toDate(row.at),
     walletId: row.wallet_id,
     transactionId: row.transaction_id,

@@ -8,7 +8,7 @@ import type { Money } from '../../test/money-fixture.ts';
 import { SYSTEM_ACTOR } from '../graphql/context.ts';
 import { query, sql } from '../database/sql.ts';
 import { settle } from '../usage/settlement.service.ts';
-import { voidGift } from './gift.void.ts';
+import { voidGifts } from './gift.void.ts';
 import { checkInvariants } from './invariants.ts';
 import { closeLease } from './lease.end.ts';
 import { GIFTS, walletAccount } from './ledger.ts';
@@ -102,7 +102,8 @@ async function opened() {
         actor: SYSTEM_ACTOR,
         description: name,
       }),
-    voidIt: (name: string) => voidGift(money.em(), { reference: `${name}:${walletId}`, description: 'over' }),
+    voidIt: (...names: string[]) =>
+      voidGifts(money.em(), { references: names.map((name) => `${name}:${walletId}`), description: 'over' }),
     lease: (requests: bigint) => leaseOf(node, walletId, requests),
     /** The gift credit in the wallet and in its leases, counted in requests. */
     has: async () => {
@@ -223,6 +224,19 @@ describe('voiding a gift', () => {
     expect(await recalledOf(nodeId)).toEqual([]);
     await first.close();
     expect(await has()).toEqual({ free: 6n, held: 0n });
+  });
+
+  it('of several gifts takes nothing from the gifts between them, also in one lease', async () => {
+    const { nodeId, give, voidIt, lease, has } = await opened();
+    for (const name of ['earlier', 'demo', 'between', 'play', 'later']) await give(name, 10n);
+    const first = await lease(35n);
+    await voidIt('demo', 'play', 'unknown');
+    expect(await has()).toEqual({ free: 10n, held: 35n });
+    expect(await recalledOf(nodeId)).toEqual([first.leaseId]);
+    await first.spend(12);
+    await first.close();
+    // 23 came back: 8 of "demo" are void, 10 of "between" stay, 5 of "play" are void.
+    expect(await has()).toEqual({ free: 20n, held: 0n });
   });
 
   it('treats charges reported later as spent from the voided gift first', async () => {

@@ -1,6 +1,6 @@
 /**
- * Voids the unspent part of a gift. The part that nodes hold in leases is recalled and voided when it
- * returns.
+ * Voids the unspent parts of gifts. The parts that nodes hold in leases are recalled and voided when they
+ * return.
  *
  * Rule: older gifts are spent before younger ones, and leases are granted from the oldest gift. Ordered by
  * age, the gift credit of a wallet therefore lies first in its open leases (oldest lease first), then in the
@@ -16,50 +16,64 @@ import { GIFTS, lockAccounts, walletAccount } from './ledger.ts';
 import { debitGift } from './movements.ts';
 import type { Movement } from './movements.ts';
 
-/** The gift to void. */
-export interface VoidedGift {
-  /** The reference under which the gift was credited. */
-  reference: string;
+/** The gifts to void. */
+export interface VoidedGifts {
+  /** The references under which the gifts were credited. */
+  references: readonly string[];
   /** The reason, as the owner reads it in the ledger. */
   description: string;
 }
 
-/** A credited gift: amount and sequence number of its ledger entry. */
-interface Given {
-  walletId: string;
-  amount: Micros;
-  seq: string;
+/** The unspent part of a gift: a range of the wallet's gift credit, which is ordered by age. */
+interface Left {
+  reference: string;
+  start: Micros;
+  end: Micros;
 }
 
 /**
- * Debits exactly the unspent part of a gift: the part in the wallet at once, the part in leases when they
- * return it uncharged (they are recalled). Earlier and later gifts stay untouched. Does nothing for an
- * unknown reference.
+ * Debits exactly the unspent parts of gifts: the parts in wallets at once, the parts in leases when they
+ * return them uncharged (they are recalled). Other gifts stay untouched. Ignores unknown references.
  */
-export async function voidGift(em: EntityManager, { reference, description }: VoidedGift): Promise<void> {
+export async function voidGifts(em: EntityManager, { references, description }: VoidedGifts): Promise<void> {
   await inTransaction(em, async (inner) => {
-    const given = await givenAs(inner, reference);
-    if (!given) return;
-    const { walletId } = given;
-    const account = walletAccount(walletId, 'GIFT');
-    // While these accounts are locked, no lease of the wallet is granted or ends.
-    const free = (await lockAccounts(inner, [GIFTS, account])).get(account) ?? 0n;
-    const leases = await leasesWithGift(inner, walletId);
-    const total = leases.reduce((sum, { gift }) => sum + gift, free);
-    const end = greatest(0n, total - (await givenAfter(inner, given)));
-    const left = least(given.amount, end);
-    const held = await recordVoidInLeases(inner, leases, { start: end - left, end });
-    const taken: Movement = {
+    const wallets = await walletsWith(inner, references);
+    if (wallets.length === 0) return;
+    const accounts = wallets.map((walletId) => walletAccount(walletId, 'GIFT'));
+    // While these accounts are locked, no lease of the wallets is granted or ends.
+    const balances = await lockAccounts(inner, [GIFTS, ...accounts]);
+    for (const walletId of wallets) {
+      const free = balances.get(walletAccount(walletId, 'GIFT')) ?? 0n;
+      await voidInWallet(inner, { walletId, free }, { references, description });
+    }
+  });
+}
+
+async function voidInWallet(
+  em: EntityManager,
+  { walletId, free }: { walletId: string; free: Micros },
+  { references, description }: VoidedGifts,
+): Promise<void> {
+  const leases = await leasesWithGift(em, walletId);
+  const inLeases = leases.reduce((sum, { gift }) => sum + gift, 0n);
+  const parts = (await leftOf(em, walletId, inLeases + free)).filter(({ reference }) =>
+    references.includes(reference),
+  );
+  for (const { reference, start, end } of parts) {
+    const amount = greatest(0n, end - greatest(start, inLeases));
+    const kind = 'ADJUSTMENT' as const;
+    const taken = {
       walletId,
-      amount: left - held,
-      kind: 'ADJUSTMENT',
+      amount,
+      kind,
       reference: `${reference}:void`,
       actor: SYSTEM_ACTOR,
       description,
     };
-    if (taken.amount > 0n) await debit(inner, taken);
-    if (held > 0n) await recallLeases(inner, walletId);
-  });
+    if (amount > 0n) await debit(em, taken);
+  }
+  const held = await recordVoidInLeases(em, leases, parts);
+  if (held > 0n) await recallLeases(em, walletId);
 }
 
 /**
@@ -83,9 +97,11 @@ export async function voidReturned(
   if (record === undefined) return;
   if (!locked.includes(GIFTS)) throw new RetryTransaction('Gift credit became void while its lease ended.');
   await query(em, sql`delete from installation where name = ${nameOf(lease.id)}`);
-  const [part = 0n, younger = 0n] = record.split(' ').map(BigInt);
-  // The oldest credit was spent first, so the returned credit contains all of the younger part.
-  const amount = least(part, greatest(0n, gift - younger));
+  // The oldest credit was spent first, so the returned credit is the youngest of the lease.
+  const amount = partsOf(record).reduce(
+    (sum, { part, younger }) => sum + least(part, greatest(0n, gift - younger)),
+    0n,
+  );
   if (amount === 0n) return;
   await debit(em, {
     walletId: lease.walletId,
@@ -108,27 +124,40 @@ async function debit(em: EntityManager, movement: Movement): Promise<void> {
   if (outcome !== 'POSTED') throw new Error(`${movement.reference} was not posted: ${outcome}.`);
 }
 
-async function givenAs(em: EntityManager, reference: string): Promise<Given | undefined> {
-  const row = await queryOne<{ wallet_id: string; amount: string; seq: string }>(
+async function walletsWith(em: EntityManager, references: readonly string[]): Promise<string[]> {
+  const rows = await query<{ wallet_id: string }>(
     em,
     sql`
-    select e.wallet_id, e.amount::text as amount, e.seq::text as seq
-    from ledger_transaction t join ledger_entry e on e.transaction_id = t.id
-    where t.reference = ${reference} and e.bucket = 'GIFT' and e.amount > 0`,
+    select distinct e.wallet_id from ledger_transaction t join ledger_entry e on e.transaction_id = t.id
+    where t.reference = any(${[...references]}::text[]) and e.bucket = 'GIFT' and e.amount > 0
+    order by e.wallet_id`,
   );
-  return row && { walletId: row.wallet_id, amount: BigInt(row.amount), seq: row.seq };
+  return rows.map(({ wallet_id: id }) => id);
 }
 
-/** Gift credit given to the wallet after this gift. Returns of leases are no new gifts and do not count. */
-async function givenAfter(em: EntityManager, { walletId, seq }: Given): Promise<Micros> {
-  const row = await queryOne<{ sum: string }>(
+/**
+ * The unspent parts of all gifts of the wallet, which has `total` gift credit. Refunds and disputes of a
+ * top-up with play money make this gift smaller. Returns of leases are no gifts.
+ */
+async function leftOf(em: EntityManager, walletId: string, total: Micros): Promise<Left[]> {
+  const rows = await query<{ reference: string; amount: string }>(
     em,
     sql`
-    select coalesce(sum(amount), 0)::text as sum from ledger_entry
-    where account_id = ${walletAccount(walletId, 'GIFT')} and seq > ${seq} and amount > 0
-      and kind <> 'LEASE_RETURN'`,
+    select given.reference, sum(given.amount)::text as amount from (
+      select e.amount, e.seq, case when t.reference like 'topup:%'
+        then 'topup:' || split_part(t.reference, ':', 2) || ':credit' else t.reference end as reference
+      from ledger_entry e join ledger_transaction t on t.id = e.transaction_id
+      where e.account_id = ${walletAccount(walletId, 'GIFT')} and e.kind <> 'LEASE_RETURN') given
+    group by given.reference having sum(given.amount) > 0 order by min(given.seq) desc`,
   );
-  return BigInt(row?.sum ?? 0);
+  const parts: Left[] = [];
+  let end = total;
+  for (const { reference, amount } of rows) {
+    const start = greatest(0n, end - BigInt(amount));
+    parts.push({ reference, start, end });
+    end = start;
+  }
+  return parts;
 }
 
 interface GiftInLease {
@@ -148,27 +177,38 @@ async function leasesWithGift(em: EntityManager, walletId: string): Promise<Gift
 }
 
 /**
- * Records for each lease how much of its gift credit lies between `start` and `end` (void), and how much lies
- * after `end` (younger). Returns the total void amount in leases.
+ * Records for each lease how much of its gift credit is void, and how much of it is younger than each void
+ * part. Returns the total void amount in leases.
  */
 async function recordVoidInLeases(
   em: EntityManager,
   leases: readonly GiftInLease[],
-  { start, end }: { start: Micros; end: Micros },
+  parts: readonly Left[],
 ): Promise<Micros> {
   let position = 0n;
   let sum = 0n;
   for (const { id, gift } of leases) {
-    const next = position + gift;
-    const part = greatest(0n, least(end, next) - greatest(start, position));
-    const younger = greatest(0n, next - greatest(end, position));
-    position = next;
-    if (part === 0n) continue;
-    sum += part;
-    const value = `${part} ${younger}`;
+    const [from, to] = [position, position + gift];
+    position = to;
+    const found = parts.flatMap(({ start, end }) => {
+      const part = greatest(0n, least(end, to) - greatest(start, from));
+      return part === 0n ? [] : [{ part, younger: greatest(0n, to - end) }];
+    });
+    if (found.length === 0) continue;
+    sum += found.reduce((held, { part }) => held + part, 0n);
+    const value = found.map(({ part, younger }) => `${part} ${younger}`).join(' ');
     await query(em, sql`insert into installation (name, value) values (${nameOf(id)}, ${value})`);
   }
   return sum;
+}
+
+/** The void parts of a record, each with the amount of the lease that is younger. */
+function partsOf(record: string): { part: Micros; younger: Micros }[] {
+  const pairs = record.match(/\d+ \d+/g) ?? [];
+  return pairs.map((pair) => {
+    const [part = 0n, younger = 0n] = pair.split(' ').map(BigInt);
+    return { part, younger };
+  });
 }
 
 function nameOf(leaseId: string): string {

@@ -156,11 +156,11 @@ export const INVARIANTS: readonly Invariant[] = [
         as detail
       from (select width, date_trunc(width, hour, 'UTC') as at, wallet_id, sum(requests) as requests,
           sum(requests) filter (where status <> 'SUCCEEDED') as failed, sum(input_tokens) as input_tokens,
-          sum(output_tokens) as output_tokens, sum(cost) as cost
+          sum(output_tokens) as output_tokens, sum(cached_tokens) as cached_tokens, sum(cost) as cost
         from usage_hour cross join (values ('DAY'), ('WEEK')) w (width) group by 1, 2, 3) h
       full join usage_wallet_span s on s.width = h.width and s.at = h.at and s.wallet_id = h.wallet_id
-      where (s.requests, s.failed, s.input_tokens, s.output_tokens, s.cost) is distinct from
-        (h.requests, coalesce(h.failed, 0), h.input_tokens, h.output_tokens, h.cost)`,
+      where (s.requests, s.failed, s.input_tokens, s.output_tokens, s.cached_tokens, s.cost) is distinct from
+        (h.requests, coalesce(h.failed, 0), h.input_tokens, h.output_tokens, h.cached_tokens, h.cost)`,
   },
 ];
 

@@ -9,7 +9,7 @@ import { inTransaction, query, queryOne, sql, toDate } from '../../database/sql.
 import { walletById } from '../../wallet/wallet.service.ts';
 import { centsOf, CURRENCY } from '../amount.rules.ts';
 import type { TopUpRow } from '../topup.entity.ts';
-import { topUpById } from '../topup.queries.ts';
+import { SAME_MONEY, topUpById } from '../topup.queries.ts';
 import { lockTopUp } from '../topup.rows.ts';
 import { applyNews, createTopUp } from '../topup.service.ts';
 import { AUTO_FAILURES_MAX, decideAuto } from './auto.rules.ts';
@@ -62,7 +62,9 @@ export async function topUpAutomatically(
     if (due === 'OFF') await switchOff(inner, walletId);
     if (due !== 'BEGIN' || !facts) return { decision: due, id: null };
     const checkAt = new Date(now.getTime() + REPEAT_MS);
-    const draft = { walletId, method: 'CARD' as const, amount: facts.amount, automatic: true, checkAt };
+    const { playMoney } = processor.settings;
+    const { amount } = facts;
+    const draft = { walletId, method: 'CARD' as const, amount, playMoney, automatic: true, checkAt };
     return { decision: due, id: await createTopUp(inner, draft) };
   });
   const row = id ? await topUpById(em, id) : null;
@@ -181,7 +183,7 @@ async function pastAttempts(
 ): Promise<Pick<AutoFacts, 'spentThisMonth' | 'failures' | 'failedAt' | 'inFlight'>> {
   const row = await queryOne<{ spent: string; failures: number; failed_at: string | null; open: boolean }>(
     em,
-    sql`with attempt as (select * from top_up where wallet_id = ${walletId} and automatic),
+    sql`with attempt as (select * from top_up where wallet_id = ${walletId} and automatic and ${SAME_MONEY}),
       success as (select max(created_at) as at from attempt where paid is not null)
     select coalesce(sum(amount) filter (where (paid is not null or stage not in ('FAILED', 'EXPIRED'))
         and created_at >= date_trunc('month', now() at time zone 'UTC') at time zone 'UTC'), 0)::text

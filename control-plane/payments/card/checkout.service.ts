@@ -65,7 +65,9 @@ export async function beginCardTopUp(
       checkNumber(use);
       const checkAt = new Date(Date.now() + CHECK_AFTER_MS);
       const { saveCard } = input;
-      return createTopUp(inner, { walletId, method: 'CARD', amount, saveCard, returnPath, checkAt });
+      const { playMoney } = processor.settings;
+      const draft = { walletId, method: 'CARD' as const, amount, playMoney, saveCard, returnPath, checkAt };
+      return createTopUp(inner, draft);
     }),
   );
   const row = await topUpById(em, id);

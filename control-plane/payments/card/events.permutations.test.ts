@@ -1,11 +1,10 @@
-/**
- * Some orders of a payment's seven events, and random lives in PostgreSQL, with the process killed each time.
- */
+/** Some orders of a payment's seven events, with connections cut, and random lives in PostgreSQL. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openMoney } from '../../../test/money-fixture.ts';
 import type { Money } from '../../../test/money-fixture.ts';
-import { deliver } from '../../../test/control/payment-deliveries.ts';
+import { addKills, deliver, STEPS } from '../../../test/control/payment-deliveries.ts';
+import type { Step } from '../../../test/control/payment-deliveries.ts';
 import { permutationsOf } from '../../../test/control/payment-events.ts';
 import { deliveries } from '../../../test/control/payment-histories.ts';
 import { SYSTEM_ACTOR } from '../../graphql/context.ts';
@@ -16,17 +15,26 @@ import { applyNews, createTopUp } from '../topup.service.ts';
 let money: Money;
 beforeAll(async () => {
   money = await openMoney();
+  await addKills(money.url);
 });
 afterAll(async () => {
   expect(await checkInvariants(money.em())).toEqual([]);
   await money.close();
 });
 
-it('every 700th order of the events leaves the same money in the wallet', async () => {
+it('every 700th order leaves the same money, with connections cut after each step', async () => {
   const { walletId } = await money.wallet({});
   const orders = permutationsOf([0, 1, 2, 3, 4, 5, 6]).filter((_, at) => at % 700 === 0);
-  for (const [at, order] of orders.entries())
-    expect(await deliver(money.em, { walletId, order, tag: String(at) })).toEqual([]);
+  const reached = new Set<Step>();
+  for (const [at, order] of orders.entries()) {
+    const { faults, killed } = await deliver(money.em, {
+      ...{ walletId, order, tag: String(at) },
+      killsAt: (place) => STEPS.filter((_, step) => (step + place + at) % 4 === 0),
+    });
+    expect(faults).toEqual([]);
+    for (const step of killed) reached.add(step);
+  }
+  expect([...reached].toSorted()).toEqual([...STEPS].toSorted());
 });
 
 it('random lives leave in the wallet what their objects say last', async () => {

@@ -68,6 +68,20 @@ describe('an open top-up', () => {
     expect((await rowOf(topUp.id))?.check_at).toBeNull();
   });
 
+  it('that is paid is compared once more, whatever events follow, so that its card is saved', async () => {
+    const customer = await house.customer();
+    const { topUp, payment } = await customer.paid('25', { saveCard: true });
+    await house.report('payment_intent.succeeded', payment.id);
+    expect((await rowOf(topUp.id))?.check_at).not.toBeNull();
+    await run(1);
+    expect((await rowOf(topUp.id))?.check_at).toBeNull();
+    const saved = await queryOne(
+      em(),
+      sql`select last4 from saved_card join top_up using (wallet_id) where top_up.id = ${topUp.id}`,
+    );
+    expect(saved).toEqual({ last4: '4242' });
+  });
+
   it('that expired at the processor expires, and one that waits is compared again', async () => {
     const customer = await house.customer();
     const [gone, waiting] = [await customer.open('25'), await customer.open('30')];

@@ -12,7 +12,7 @@ import { newId } from '../../database/ids.ts';
 import { inTransaction, query, queryOne, sql } from '../../database/sql.ts';
 import { corrections } from '../payment.metrics.ts';
 import type { TopUpIssue, TopUpRow } from '../topup.entity.ts';
-import { topUpById } from '../topup.queries.ts';
+import { SAME_MONEY, topUpById } from '../topup.queries.ts';
 import { lifeOf, lockPayment } from '../topup.rows.ts';
 import { contributionOf } from '../topup.rules.ts';
 import { applyNews } from '../topup.service.ts';
@@ -55,7 +55,7 @@ export async function compareTopUps(em: EntityManager, parts: ReconcileParts): P
   const due = await query<{ id: string }>(
     em,
     sql`update top_up set check_at = ${new Date(now.getTime() + CHECK_AFTER_MS)} where id in (
-      select id from top_up where check_at <= ${now} and method = 'CARD'
+      select id from top_up where check_at <= ${now} and method = 'CARD' and ${SAME_MONEY}
       order by check_at limit ${CHECKED_MAX} for update skip locked) returning id`,
   );
   for (const { id } of due) await compareOne(em, id, parts);
@@ -100,6 +100,7 @@ async function compareOne(em: EntityManager, id: string, parts: ReconcileParts):
     if (row.issue === 'PROCESSOR_UNREACHABLE') await setIssue(em, id, null);
   } catch (error) {
     if (!(error instanceof ProcessorFailure)) throw error;
+    if (error.refused) await endCheck(em, id);
     // A page that the processor refused to open made the top-up FAILED, which needs nobody.
     const isOver = (await topUpById(em, id))?.state === 'FAILED';
     if (row.issue || isOver) return;
@@ -138,7 +139,7 @@ async function askForPayment(
   const payment = await callProcessor(em, () => stripe.paymentIntents.retrieve(paymentId, { expand }));
   await correct(em, factsOfPayment(plain(payment)), parts);
   if (row.automatic && payment.status === 'requires_payment_method') await failAutomatic(em, row, null);
-  if (row.saveCard) await saveCardOf(em, row.walletId, payment);
+  if (row.saveCard) await saveCardOf(em, row, payment);
   const which = { payment_intent: paymentId, limit: PAGE };
   const refunds = await callProcessor(em, () => stripe.refunds.list(which));
   for (const refund of refunds.data) await correct(em, factsOfRefund(plain(refund)), parts);
@@ -190,7 +191,8 @@ async function markMissing(
     em,
     sql`update top_up set issue = 'NOT_AT_PROCESSOR' from ledger_transaction l
     where l.reference = 'topup:' || top_up.id || ':credit' and l.at between ${from} and ${to}
-      and top_up.method = 'CARD' and top_up.issue is null and top_up.payment_id <> all(${[...seen]}::text[])`,
+      and top_up.method = 'CARD' and not top_up.play_money and top_up.issue is null
+      and top_up.payment_id <> all(${[...seen]}::text[])`,
   );
 }
 

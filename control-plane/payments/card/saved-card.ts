@@ -3,7 +3,9 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type Stripe from 'stripe';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { inTransaction, query, queryOne, sql } from '../../database/sql.ts';
+import { holdPlayMoney } from '../play.money.ts';
+import type { TopUpRow } from '../topup.entity.ts';
 import { callProcessor, openProcessor, ProcessorFailure } from './processor.ts';
 
 /** A saved card: the processor's ids, and what is shown. */
@@ -27,23 +29,30 @@ export async function savedCard(em: EntityManager, walletId: string): Promise<Sa
   return card ?? null;
 }
 
-/** Stores the card of a payment that was made to save it; nothing if it was not paid by card. */
+/**
+ * Stores the card of a payment that was made to save it; nothing if it was not paid by card, or in a demo
+ * that has ended.
+ */
 export async function saveCardOf(
   em: EntityManager,
-  walletId: string,
+  { walletId, playMoney }: TopUpRow,
   { customer, payment_method: method }: Stripe.PaymentIntent,
 ): Promise<void> {
   const customerId = typeof customer === 'string' ? customer : customer?.id;
   if (!customerId || typeof method !== 'object' || !method?.card) return;
   const { brand, last4, exp_month: month, exp_year: year } = method.card;
-  await query(
-    em,
-    sql`insert into saved_card (wallet_id, customer_id, method_id, brand, last4, expires_month, expires_year)
+  await inTransaction(em, async (inner) => {
+    if ((await holdPlayMoney(inner)) !== playMoney) return;
+    await query(
+      inner,
+      sql`insert into saved_card
+        (wallet_id, customer_id, method_id, brand, last4, expires_month, expires_year)
     values (${walletId}, ${customerId}, ${method.id}, ${brand}, ${last4}, ${month}, ${year})
     on conflict (wallet_id) do update set customer_id = excluded.customer_id, method_id = excluded.method_id,
       brand = excluded.brand, last4 = excluded.last4, expires_month = excluded.expires_month,
       expires_year = excluded.expires_year, created_at = clock_timestamp()`,
-  );
+    );
+  });
 }
 
 /**

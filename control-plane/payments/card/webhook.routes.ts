@@ -1,6 +1,6 @@
 /**
  * The address to which the card processor sends its events. Nothing is stored before the signature is
- * verified.
+ * verified, and requests without a valid one share one query per second.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -13,6 +13,7 @@ import { signingSecrets } from '../settings.service.ts';
 import { applyEvent } from './events.service.ts';
 import { eventOf } from './facts.ts';
 import type { ProcessorEvent } from './facts.ts';
+import { SigningSecrets } from './signing-secrets.ts';
 
 /** Path of the webhook. */
 export const WEBHOOK_PATH = '/webhooks/stripe';
@@ -32,11 +33,12 @@ interface WebhookParts {
  * of the secrets within the last five minutes, and 200 for everything else, also for unknown events.
  */
 export function serveWebhook(server: FastifyInstance, parts: WebhookParts): void {
+  const read = () => signingSecrets(parts.em(), parts.settings.secretKey);
+  const cache = new SigningSecrets(read);
   server.post(WEBHOOK_PATH, async (request, reply) => {
     reply.header('cache-control', 'no-store');
-    const secrets = await signingSecrets(parts.em(), parts.settings.secretKey);
+    const { secrets, event } = await authenticate(request, cache, read);
     if (secrets.length === 0) return reply.code(404).send({ error: 'Payments by card are not configured.' });
-    const event = verified(request, secrets);
     if (!event) return refuse(reply);
     const outcome = await applyEvent(parts.em(), event, actorOf(request, event));
     if (outcome === 'UNMATCHED') {
@@ -45,6 +47,37 @@ export function serveWebhook(server: FastifyInstance, parts: WebhookParts): void
     }
     return { received: true };
   });
+}
+
+interface Authenticated {
+  secrets: readonly string[];
+  event: ProcessorEvent | null;
+}
+
+/** The event of the request if it is signed with a present secret, and the secrets that were tried. */
+async function authenticate(
+  request: FastifyRequest,
+  cache: SigningSecrets,
+  read: () => Promise<string[]>,
+): Promise<Authenticated> {
+  let secrets = await cache.known();
+  let event = verified(request, secrets);
+  if (!event && isRecent(request)) {
+    // The secret may have been added since the last read.
+    secrets = await cache.next();
+    event = verified(request, secrets);
+  }
+  if (!event) return { secrets, event };
+  // The secret may have been removed since the last read. Only its holders cause this query.
+  const present = await read();
+  return { secrets: present, event: verified(request, present) };
+}
+
+/** Whether the header names a time at which an event may have been signed. */
+function isRecent({ headers }: FastifyRequest): boolean {
+  const header = headers[SIGNATURE_HEADER];
+  const time = typeof header === 'string' ? /^t=(\d{1,12}),/.exec(header)?.[1] : undefined;
+  return time !== undefined && Date.now() / 1000 - Number(time) <= WEBHOOK_TOLERANCE_S;
 }
 
 /** The event of the request, if one of the secrets signed its body lately; else null. */

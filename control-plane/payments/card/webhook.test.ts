@@ -1,11 +1,13 @@
 /** Tests of the webhook: what is accepted, what is refused, and that nothing refused is stored. */
 import { connect } from 'node:net';
+import { fastify } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codesOf, pick } from '../../../test/control/app.ts';
 import { newKey, openPayments, SECRET, SETTINGS } from '../../../test/control/payments.ts';
 import type { PaymentHouse } from '../../../test/control/payments.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
 import { WEBHOOK_TOLERANCE_S } from '../../limits.ts';
+import { serveWebhook, WEBHOOK_PATH } from './webhook.routes.ts';
 
 let house: PaymentHouse;
 beforeAll(async () => {
@@ -75,6 +77,32 @@ describe('an event', () => {
     const { event } = await paidEvent();
     expect((await house.processor.send(house.test.url, event, { secret: second })).status).toBe(400);
     expect(codesOf(await remove(secrets[0]?.id ?? ''), 'adminWebhookSecretRemove')).toEqual(['CONFLICT']);
+  });
+
+  it('with a wrong signature waits for the one query of its second', async () => {
+    const server = fastify();
+    server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
+      done(null, body),
+    );
+    let queries = 0;
+    const counted = () => {
+      queries += 1;
+      return em();
+    };
+    serveWebhook(server, { em: counted, settings: house.test.settings });
+    const headers = { 'content-type': 'application/json' };
+    const send = (signature: string) =>
+      server.inject({
+        method: 'POST',
+        url: WEBHOOK_PATH,
+        payload: '{}',
+        headers: { ...headers, 'stripe-signature': signature },
+      });
+    const forged = Array.from({ length: 200 }, () => send(`t=${now()},v1=00`));
+    const codes = (await Promise.all([...forged, send('nothing')])).map(({ statusCode }) => statusCode);
+    expect([...new Set(codes)]).toEqual([400]);
+    expect(queries).toBeLessThanOrEqual(2);
+    await server.close();
   });
 
   it('of an unknown type is stored as ignored and answered 200', async () => {

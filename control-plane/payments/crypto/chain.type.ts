@@ -49,6 +49,20 @@ export class Chain {
   @Field(() => [String], { description: 'Hosts of the two RPC services.' })
   rpcHosts!: string[];
 
+  @Field(() => Int, {
+    name: 'scannedBlock',
+    nullable: true,
+    description: 'Last block that was searched for deposits; null before the first one.',
+  })
+  cursor?: number | null;
+
+  @Field(() => Int, {
+    name: 'newestBlock',
+    nullable: true,
+    description: 'Newest block that both RPC services had.',
+  })
+  head?: number | null;
+
   @Field(() => DateTime, { nullable: true, description: 'When it was last read up to its newest block.' })
   readAt?: Date | null;
 

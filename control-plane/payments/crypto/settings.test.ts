@@ -93,6 +93,18 @@ describe('settings of a chain', () => {
     expect(JSON.stringify([stored, audited])).not.toContain('a-secret-key');
   });
 
+  it('are shown with the last block that was searched and the newest one', async () => {
+    await house.chain.mine(2);
+    await house.watch();
+    const head = await house.chain.head();
+    const chains = pick(
+      await house.admin.send(`{ admin { chains { scannedBlock newestBlock } } }`),
+      'admin',
+      'chains',
+    );
+    expect(chains).toEqual([{ scannedBlock: head, newestBlock: head }]);
+  });
+
   const { rpcAddresses } = { rpcAddresses: (): string[] => house.chain.rpcAddresses };
   it.each<[string, () => Record<string, unknown>, string]>([
     ['one service', () => ({ rpcAddresses: rpcAddresses().slice(1) }), 'INVALID'],
