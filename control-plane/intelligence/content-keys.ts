@@ -5,16 +5,24 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { Statement } from '../database/sql.ts';
 import { sql } from '../database/sql.ts';
-import { decryptSecret, encryptSecret } from '../upstreams/stored-secrets.ts';
-import type { SecretLocation } from '../upstreams/stored-secrets.ts';
+import { NONE_SEALED, decryptSecret, encryptSecret, resealed } from '../upstreams/stored-secrets.ts';
+import type { SealedCount, SecretLocation } from '../upstreams/stored-secrets.ts';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 const FORMAT = 1;
+const RESEALED_AT_ONCE = 500;
 
 /** Runs a statement in the database that holds the keys, outside of any transaction. */
-export type RunStatement = (statement: Statement) => Promise<{ sealed: string }[]>;
+export type RunStatement = (statement: Statement) => Promise<{ sealed: string; userId?: string }[]>;
+
+/** Content of a later release. */
+class UnknownFormat extends Error {
+  constructor() {
+    super('Encrypted content has an unknown format. Upgrade this control plane.');
+  }
+}
 
 /** Encrypts and decrypts the content of one user. */
 export class ContentKey {
@@ -37,13 +45,22 @@ export class ContentKey {
 
   /** Decrypts a result of `seal`. Throws if the bytes are of another key or another row. */
   open(id: string, bytes: Uint8Array): unknown {
-    if (bytes[0] !== FORMAT)
-      throw new Error('Encrypted content has an unknown format. Upgrade this control plane.');
+    if (bytes[0] !== FORMAT) throw new UnknownFormat();
     const nonce = bytes.subarray(1, 1 + NONCE_BYTES);
     const tag = bytes.subarray(1 + NONCE_BYTES, 1 + NONCE_BYTES + TAG_BYTES);
     const decipher = createDecipheriv('aes-256-gcm', this.#cipher, nonce).setAAD(Buffer.from(id));
     const rest = decipher.setAuthTag(tag).update(bytes.subarray(1 + NONCE_BYTES + TAG_BYTES));
     return JSON.parse(Buffer.concat([rest, decipher.final()]).toString('utf8'));
+  }
+
+  /** As `open`; undefined if the bytes are of another key, because the user's key was lost. */
+  openIfOwn(id: string, bytes: Uint8Array): unknown {
+    try {
+      return this.open(id, bytes);
+    } catch (error) {
+      if (error instanceof UnknownFormat) throw error;
+      return undefined;
+    }
   }
 
   /** A value that is equal for equal texts of this user, and says nothing without the key. */
@@ -94,6 +111,30 @@ export class ContentKeys {
   /** Destroys the keys of these users for ever. Repeating it changes nothing. */
   async destroy(...userIds: string[]): Promise<void> {
     await this.#run(sql`delete from content_key where user_id = any(${userIds}::text[])`);
+  }
+
+  /** Encrypts the keys of users again that are not under the current SECRET_KEY. */
+  async reseal(): Promise<SealedCount> {
+    const count = { ...NONE_SEALED };
+    for (let last = ''; ;) {
+      const rows = await this.#run(sql`
+        select user_id as "userId", sealed from content_key where user_id > ${last}
+        order by user_id limit ${RESEALED_AT_ONCE}`);
+      for (const { userId = '', sealed } of rows) {
+        count.total += 1;
+        const fresh = resealed(this.#secretKey, sealed, locationOf(userId));
+        if (fresh === 'UNREADABLE') count.unreadable += 1;
+        else if (fresh !== 'CURRENT') {
+          // A key that was destroyed meanwhile must not return.
+          await this.#run(sql`
+            update content_key set sealed = ${fresh.sealed}
+            where user_id = ${userId} and sealed = ${sealed}`);
+          count.moved += 1;
+        }
+      }
+      if (rows.length < RESEALED_AT_ONCE) return count;
+      last = rows.at(-1)?.userId ?? '';
+    }
   }
 
   #opened(userId: string, sealed: string): ContentKey {

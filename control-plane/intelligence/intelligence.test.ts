@@ -320,9 +320,27 @@ describe('the model that reads chats', () => {
     await chooseModel(test, { monthlyBudget: '0' });
     await ann.tell('I prefer tabs.');
     expect(await jobs()).toMatchObject([{ reason: 'BUDGET', quarantined: false }]);
+    // A raised budget makes them due at once.
     await chooseModel(test, { monthlyBudget: '10' });
-    await readChats(test);
+    await deriveItems(derivingParts(test));
     expect(await jobs()).toEqual([]);
+  });
+
+  it('reads for each user at most as much as is left for all others', async () => {
+    await query(em(), sql`update personal_budget set spent = 0`);
+    await query(em(), sql`delete from personal_share`);
+    // Four calls of $0.03.
+    await chooseModel(test, { monthlyBudget: '0.12' });
+    const bea = new Learner(test, await test.user(`bea-${number}@example.com`));
+    const counts: number[] = [];
+    for (const learner of [ann, bea]) {
+      await learner.turn(['PREFERENCE_PROFILE'], true);
+      for (let chat = 0; chat < 4; chat += 1) await learner.tell(`I prefer thing number ${chat}.`);
+      counts.push((await learner.items()).length);
+    }
+    expect(counts).toEqual([2, 1]);
+    await query(em(), sql`delete from personal_job`);
+    await chooseModel(test, { monthlyBudget: '10' });
   });
 
   it('reads each message once, however many control planes look for work', async () => {
@@ -334,6 +352,18 @@ describe('the model that reads chats', () => {
     expect(await ann.items()).toHaveLength(6);
     await readChats(test);
     expect(dataPlane.seen.filter(({ source }) => source === 'PERSONAL_INTELLIGENCE')).toHaveLength(6);
+  });
+
+  it('is previewed with a summary that the user wrote, which belongs to no chat', async () => {
+    await ann.turn(['CONVERSATION_SUMMARY'], true);
+    const text = 'Compared three ferries to Gothenburg.';
+    await ann.change('derivedItemCreate', 'DerivedItemCreateInput', { kind: 'CONVERSATION_SUMMARY', text });
+    const answer = await ann.browser.send(
+      `{ viewer { personalIntelligence {
+        injectionPreview(modelName: "budget", draft: "When does the ferry leave?") { text } } } }`,
+    );
+    const path = ['viewer', 'personalIntelligence', 'injectionPreview', 'text'] as const;
+    expect(pick<string>(answer, ...path)).toContain(text);
   });
 
   it('is not given items of models whose upstreams may not see them', async () => {

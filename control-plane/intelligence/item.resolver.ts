@@ -148,8 +148,7 @@ export class ItemResolver {
     @Arg('input', () => DerivedItemDeleteInput, { description: 'The items.' }) input: DerivedItemDeleteInput,
   ): Promise<PersonalIntelligencePayload> {
     return changed(context, async (items) => {
-      if (input.ids.length > IDS_MAX)
-        throw new UserFailure('LIMIT_REACHED', `Delete at most ${IDS_MAX} items at once.`, 'ids');
+      requireFew(input.ids);
       await deleteItems(items, input);
     });
   }
@@ -213,7 +212,8 @@ function itemContextOf(context: Context): ItemContext {
   return { em: context.em, keys: context.playground.keys, userId: viewerOf(context).id };
 }
 
-function changed(
+/** Changes items of the caller. Returns the payload of their Personal Intelligence after that. */
+export function changed(
   context: Context,
   work: (items: ItemContext) => Promise<void>,
 ): Promise<PersonalIntelligencePayload> {
@@ -222,6 +222,12 @@ function changed(
     await work(items);
     return { personalIntelligence: await personalIntelligenceOf(items.em, items.userId) };
   });
+}
+
+/** Throws LIMIT_REACHED if there are more ids than a mutation takes. */
+export function requireFew(ids: readonly string[]): void {
+  if (ids.length > IDS_MAX)
+    throw new UserFailure('LIMIT_REACHED', `Name at most ${IDS_MAX} items at once.`, 'ids');
 }
 
 function requireWord(given: string, word: string): void {

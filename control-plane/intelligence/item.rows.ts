@@ -50,7 +50,7 @@ export interface ItemFilter {
   ids?: readonly string[];
 }
 
-/** The user's items that have not expired, the most recently seen first. Empty without a key. */
+/** The user's items that have not expired, the most recently seen first, without those of a lost key. */
 export async function itemsOf(
   em: EntityManager,
   key: ContentKey | undefined,
@@ -67,13 +67,13 @@ export async function itemsOf(
         and (${ids ?? null}::text[] is null or id = any(${ids ?? null}::text[]))
       order by last_seen_at desc, id desc`,
   );
-  return rows.map(({ sealed, ...row }) => ({
-    ...row,
-    text: key.open(row.id, sealed) as string,
-    firstSeenAt: new Date(row.firstSeenAt),
-    lastSeenAt: new Date(row.lastSeenAt),
-    expiresAt: row.expiresAt && new Date(row.expiresAt),
-  }));
+  return rows.flatMap(({ sealed, ...row }) => {
+    const text = key.openIfOwn(row.id, sealed);
+    if (typeof text !== 'string') return [];
+    const expiresAt = row.expiresAt && new Date(row.expiresAt);
+    const seen = { firstSeenAt: new Date(row.firstSeenAt), lastSeenAt: new Date(row.lastSeenAt) };
+    return [{ ...row, ...seen, text, expiresAt }];
+  });
 }
 
 /** Inserts an item with its words. Returns its id; undefined if an equal item of the kind exists. */

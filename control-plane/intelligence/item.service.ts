@@ -137,7 +137,7 @@ export async function deleteAllItems(
 }
 
 /** Remembers only hashes of the words of an item, so that it is not learned again. */
-async function forget(em: EntityManager, key: ContentKey, { userId, text }: ItemView): Promise<void> {
+export async function forget(em: EntityManager, key: ContentKey, { userId, text }: ItemView): Promise<void> {
   const terms = [...new Set(wordsOf(text))].map((word) => key.term(word));
   await query(
     em,
@@ -146,7 +146,8 @@ async function forget(em: EntityManager, key: ContentKey, { userId, text }: Item
   );
 }
 
-async function dropOldestForgotten(em: EntityManager, userId: string): Promise<void> {
+/** Drops the hashes of the oldest deleted items above the limit. */
+export async function dropOldestForgotten(em: EntityManager, userId: string): Promise<void> {
   await query(
     em,
     sql`delete from personal_forgotten where user_id = ${userId} and text_mac in (
@@ -160,7 +161,8 @@ export async function lockItems(em: EntityManager, userId: string): Promise<void
   await query(em, sql`select pg_advisory_xact_lock(hashtextextended(${`items ${userId}`}, 0))`);
 }
 
-function published(em: EntityManager, userId: string): Promise<void> {
+/** Tells the user's pages that items have changed. */
+export function published(em: EntityManager, userId: string): Promise<void> {
   return publish(em, 'personalIntelligenceUpdated', { audience: userId, id: userId });
 }
 

@@ -3,12 +3,17 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
 import { audit } from '../audit/audit.service.ts';
 import { modelByName, PUBLIC_STATES } from '../catalog/catalog.service.ts';
+import { pruneInBatches } from '../database/prune.ts';
 import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
+import type { Statement } from '../database/sql.ts';
 import type { Actor } from '../graphql/context.ts';
 import { UserFailure } from '../graphql/errors.ts';
+import { releasePostponed } from './deriving/queue.ts';
 
 const BUDGET_MAX: Micros = 100_000_000_000n;
 const PROVIDERS_MAX = 100;
+/** The calendar month in UTC, as its first day. */
+const MONTH: Statement = sql`date_trunc('month', now() at time zone 'UTC')::date`;
 
 /** The settings with what was spent of the budget. */
 export interface PersonalSettings {
@@ -30,7 +35,7 @@ export async function personalSettings(em: EntityManager): Promise<PersonalSetti
     em,
     sql`select model_name as "modelName", monthly_budget as "monthlyBudget", provider_ids as "providerIds",
         version, (select spent from personal_budget
-          where month = date_trunc('month', now() at time zone 'UTC')::date) as spent
+          where month = ${MONTH}) as spent
       from personal_settings`,
   );
   if (!row) throw new Error('The settings of Personal Intelligence are missing.');
@@ -53,7 +58,7 @@ export interface PersonalSettingsChange {
   reason: string;
 }
 
-/** Changes the settings. Throws INVALID, MODEL_UNAVAILABLE, REQUIRED. */
+/** Changes the settings; jobs that wait for a budget are due. Throws INVALID, MODEL_UNAVAILABLE, REQUIRED. */
 export async function setPersonalSettings(
   em: EntityManager,
   change: PersonalSettingsChange,
@@ -80,6 +85,7 @@ export async function setPersonalSettings(
           set model_name = ${after.modelName}, monthly_budget = ${after.monthlyBudget},
             provider_ids = ${after.providerIds}::text[], version = version + 1`,
     );
+    await releasePostponed(inner);
     const { modelName, providerIds, monthlyBudget } = before;
     await audit(inner, {
       actor,
@@ -116,16 +122,39 @@ async function checkChange(em: EntityManager, change: PersonalSettingsChange): P
     throw new UserFailure('INVALID', 'An upstream in the list does not exist.', 'providerIds');
 }
 
-/** Adds a call to this month's sum. Returns false, and adds nothing, if the budget does not allow it. */
-export async function spendBudget(em: EntityManager, price: Micros): Promise<boolean> {
+/**
+ * Adds a call for a user to this month's sums. Returns false, and adds nothing to the common sum, if the
+ * budget does not allow it. Nobody gets more than what is left for all others.
+ */
+export async function spendBudget(em: EntityManager, userId: string, price: Micros): Promise<boolean> {
   const row = await queryOne(
     em,
-    sql`insert into personal_budget as b (month, spent, calls)
-      select date_trunc('month', now() at time zone 'UTC')::date, ${price}::bigint, 1 from personal_settings
-      where monthly_budget >= ${price}::bigint
-      on conflict (month) do update set spent = b.spent + excluded.spent, calls = b.calls + 1
-        where b.spent + excluded.spent <= (select monthly_budget from personal_settings)
-      returning 1`,
+    sql`with total as (
+      select coalesce((select spent from personal_budget where month = ${MONTH}), 0) as spent
+    ), share as (
+      insert into personal_share as s (user_id, month, spent)
+      select ${userId}, ${MONTH}, ${price}::bigint from personal_settings, total
+      where ${price}::bigint <= monthly_budget - total.spent
+      on conflict (user_id, month) do update set spent = s.spent + excluded.spent
+        where s.spent + excluded.spent <=
+          (select monthly_budget - total.spent from personal_settings, total)
+      returning 1
+    )
+    insert into personal_budget as b (month, spent, calls) select ${MONTH}, ${price}::bigint, 1 from share
+    on conflict (month) do update set spent = b.spent + excluded.spent, calls = b.calls + 1
+      where b.spent + excluded.spent <= (select monthly_budget from personal_settings)
+    returning 1`,
   );
   return row !== undefined;
+}
+
+/** Deletes the sums of users of earlier months. */
+export async function pruneShares(em: EntityManager): Promise<void> {
+  await pruneInBatches(
+    em,
+    (rows) => sql`delete from personal_share where (user_id, month) in (
+      select user_id, month from personal_share where month < ${MONTH}
+      limit ${rows} for update skip locked)
+      returning user_id`,
+  );
 }

@@ -39,7 +39,7 @@ export class PersonalIntelligenceResolver {
   @Subscription(() => PersonalIntelligence, {
     topics: 'personalIntelligenceUpdated',
     topicId: ({ context }: { context: Context }) => viewerOf(context).id,
-    description: "The caller's switches, whenever one of them is changed in any browser.",
+    description: "The caller's switches and items, whenever one of them changes or is learned.",
   })
   personalIntelligenceUpdated(@Ctx() context: Context): Promise<PersonalIntelligence> {
     return personalIntelligenceOf(context.em, viewerOf(context).id);

@@ -8,6 +8,7 @@ import type { KeyRecord } from '@gateway/shared/records';
 import { deriveKey, digestOf } from '@gateway/shared/secrets';
 import { announce } from '../database/config-log.ts';
 import type { NodeFeed } from '../database/config-log.ts';
+import { currentKeyOf } from '../process/secret-key.ts';
 import type { Settings } from '../process/settings.ts';
 import { inTransaction, queryOne, sql } from '../database/sql.ts';
 import { ensureWallet } from '../wallet/wallet.service.ts';
@@ -22,12 +23,12 @@ type Secrets = Pick<Settings, 'secretKey'>;
 
 /** The HMAC key with which nodes check passes, in base64url. Nodes get it with their settings. */
 export function passKeyOf({ secretKey }: Secrets): string {
-  return createHmac('sha256', secretKey).update('playground pass').digest('base64url');
+  return createHmac('sha256', currentKeyOf(secretKey)).update('playground pass').digest('base64url');
 }
 
 /** The user's hidden key. It stays the same as long as SECRET_KEY does. */
 export function hiddenKeyOf(userId: string, { secretKey }: Secrets): HiddenKey {
-  const seed = createHmac('sha256', secretKey).update(`playground key ${userId}`).digest();
+  const seed = createHmac('sha256', currentKeyOf(secretKey)).update(`playground key ${userId}`).digest();
   return { id: `hidden_${userId}`, secret: deriveKey(seed) };
 }
 

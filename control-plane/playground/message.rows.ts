@@ -79,7 +79,7 @@ export async function insertQuestionAndReply(
 
 /**
  * Stores the text and the end of a reply; does nothing if the chat was deleted. Tries up to five times, then
- * gives up without an error.
+ * throws the last error.
  */
 export async function updateReply(
   em: EntityManager,
@@ -90,7 +90,7 @@ export async function updateReply(
   // The operator pays for reading. A reply without content was not paid for, and is not read.
   const isPaid = message.state !== 'FAILED' && message.content !== '';
   const job = isPaid ? sql`, job as (${QUEUE_CHAT})` : sql``;
-  for (let tries = 1; tries <= UPDATE_TRIES; tries += 1) {
+  for (let tries = 1; ; tries += 1) {
     try {
       await query(
         em,
@@ -105,7 +105,8 @@ export async function updateReply(
         from chat where m.id = ${message.id} and m.conversation_id = chat.id`,
       );
       return;
-    } catch {
+    } catch (error) {
+      if (tries === UPDATE_TRIES) throw error;
       await new Promise((resolve) => {
         setTimeout(resolve, UPDATE_WAIT_MS);
       });

@@ -1,6 +1,7 @@
 /** Sends, regenerates and stops messages of the Playground. */
 import { createHmac } from 'node:crypto';
 import { groupRatios } from '../catalog/catalog.service.ts';
+import { currentKeyOf } from '../process/secret-key.ts';
 import type { ModelRow } from '../catalog/model.entity.ts';
 import { pricesOf } from '../catalog/model.record.ts';
 import { UserFailure } from '../graphql/errors.ts';
@@ -148,7 +149,8 @@ async function once(
   const { idempotencyKey, ...input } = draft;
   if (!idempotencyKey || idempotencyKey.length > IDEMPOTENCY_KEY_MAX)
     throw new UserFailure('INVALID', 'Send an idempotency key of 1 to 64 characters.', 'idempotencyKey');
-  const mac = createHmac('sha256', context.settings.secretKey).update(JSON.stringify(input)).digest('hex');
+  const macKey = currentKeyOf(context.settings.secretKey);
+  const mac = createHmac('sha256', macKey).update(JSON.stringify(input)).digest('hex');
   const guard = { key: `${context.userId} ${idempotencyKey}`, mac };
   let stored = false;
   const { replyId, replayed } = await context.playground.once(guard, async () => {

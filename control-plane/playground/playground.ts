@@ -32,6 +32,8 @@ interface Send {
   startedId?: string;
 }
 
+type PlaygroundLog = (line: Record<string, unknown>) => void;
+
 /** The Playground of this instance. `close` stops all replies. */
 export class Playground implements LocalPlayground {
   readonly #chats = new Map<string, UnstoredChat>();
@@ -42,14 +44,21 @@ export class Playground implements LocalPlayground {
   readonly session: () => EntityManager;
   /** Keys under which stored chats are encrypted. */
   readonly keys: ContentKeys;
+  /** Receives log lines; without it nothing is logged. */
+  readonly log: PlaygroundLog | undefined;
   readonly #sweep = setInterval(() => this.#dropOld(), SWEEP_MS).unref();
 
   readonly #remote: RemotePlayground | undefined;
 
   /** Without `bus`, this is the only instance. */
-  constructor(session: () => EntityManager, keys: ContentKeys, bus?: InstanceBus) {
+  constructor(
+    session: () => EntityManager,
+    keys: ContentKeys,
+    { bus, log }: { bus?: InstanceBus; log?: PlaygroundLog } = {},
+  ) {
     this.session = session;
     this.keys = keys;
+    this.log = log;
     this.#remote = bus && new RemotePlayground(bus, this);
   }
 

@@ -14,8 +14,9 @@ import { announcedKey, passKeyOf } from './hidden-key.ts';
 import { insertQuestionAndReply, updateReply } from './message.rows.ts';
 import { requestBody } from './prompt.ts';
 import type { PromptMessage } from './prompt.ts';
+import type { Playground } from './playground.ts';
 import { RunningReply } from './running-reply.ts';
-import type { MessageView } from './running-reply.ts';
+import type { MessageView, ReplyFailure } from './running-reply.ts';
 import type { UnstoredChat } from './unstored-chat.ts';
 
 /** The services and the address of the browser for operations on messages. */
@@ -128,9 +129,36 @@ async function writeReply(reply: RunningReply, writing: ReplyWriting): Promise<v
   ).catch(() => 'stopped' as const);
   const state = failure === undefined ? 'COMPLETE' : failure === 'stopped' ? 'STOPPED' : 'FAILED';
   const reason = failure === 'stopped' ? undefined : failure;
-  if (contentKey)
-    await updateReply(playground.session(), { ...reply.message, state }, { failure: reason, contentKey });
-  reply.end(state, reason);
+  const isStored =
+    !contentKey || (await storeEnd(playground, { ...reply.message, state }, { reason, contentKey }));
+  if (isStored || reason) reply.end(state, reason);
+  else reply.end('FAILED', NOT_STORED);
+}
+
+const NOT_STORED: ReplyFailure = {
+  code: 'NOT_STORED',
+  message: 'The reply could not be stored. Copy its text now, because it will be lost.',
+  retryable: false,
+};
+
+/** Stores the end of a reply. Returns false, and logs why, if that fails. */
+async function storeEnd(
+  playground: Playground,
+  message: MessageView,
+  { reason: failure, contentKey }: { reason: ReplyFailure | undefined; contentKey: ContentKey },
+): Promise<boolean> {
+  try {
+    await updateReply(playground.session(), message, { failure, contentKey });
+    return true;
+  } catch (error) {
+    playground.log?.({
+      level: 'error',
+      message: 'A reply of the Playground could not be stored. Its user was told to copy it.',
+      messageId: message.id,
+      reason: error instanceof Error ? error.message : String(error),
+    });
+    return false;
+  }
 }
 
 /** A message without content, with a new id. */

@@ -11,13 +11,13 @@ interface MessageTexts {
   usedItems: UsedItem[];
 }
 
-/** Decrypts the title of a chat. Empty if the key was destroyed. */
+/** Decrypts the title of a chat. Empty if the key was destroyed or lost. */
 export function titleOf(
   row: Pick<ConversationRow, 'id' | 'title' | 'titleSealed'>,
   key?: ContentKey,
 ): string {
   if (!row.titleSealed) return row.title;
-  return key ? (key.open(row.id, row.titleSealed) as string) : '';
+  return (key?.openIfOwn(row.id, row.titleSealed) as string | undefined) ?? '';
 }
 
 /** Encrypts the texts of a message. */
@@ -33,24 +33,24 @@ export function sealPictures(key: ContentKey, { id, attachments }: Pick<MessageV
   return attachments.length === 0 ? null : key.seal(picturesId(id), attachments);
 }
 
-/** Decrypts the texts of a message. Empty if the key was destroyed. */
+/** Decrypts the texts of a message. Empty if the key was destroyed or lost. */
 export function textsOf(
   row: Pick<ConversationMessageRow, 'id' | 'sealed' | 'content' | 'reasoning' | 'error'>,
   key?: ContentKey,
 ): MessageTexts {
   const { content, reasoning, error } = row;
   if (!row.sealed) return { content, reasoning: reasoning ?? null, error: error ?? null, usedItems: [] };
-  if (!key) return { content: '', reasoning: null, error: null, usedItems: [] };
-  return key.open(row.id, row.sealed) as MessageTexts;
+  const opened = key?.openIfOwn(row.id, row.sealed) as MessageTexts | undefined;
+  return opened ?? { content: '', reasoning: null, error: null, usedItems: [] };
 }
 
-/** Decrypts the pictures of a message. None if the key was destroyed. */
+/** Decrypts the pictures of a message. None if the key was destroyed or lost. */
 export function picturesOf(
   row: Pick<ConversationMessageRow, 'id' | 'picturesSealed' | 'attachments'>,
   key?: ContentKey,
 ): Attachment[] {
   if (!row.picturesSealed) return row.attachments;
-  return key ? (key.open(picturesId(row.id), row.picturesSealed) as Attachment[]) : [];
+  return (key?.openIfOwn(picturesId(row.id), row.picturesSealed) as Attachment[] | undefined) ?? [];
 }
 
 /** Texts and pictures of a message are bound to different names, so that they cannot be exchanged. */

@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { codesOf, pick, startTestApp } from '../../test/control/app.ts';
 import type { Answer, Browser, TestApp } from '../../test/control/app.ts';
@@ -14,6 +15,7 @@ const REPLY = 'Grüße.';
 let dataPlane: Server;
 /** Number of requests to the data plane. */
 let requests = 0;
+const logged: Record<string, unknown>[] = [];
 let test: TestApp;
 let ann: Browser;
 let annId: string;
@@ -31,7 +33,8 @@ beforeAll(async () => {
     dataPlane.listen(0, '127.0.0.1', resolve);
   });
   const { port } = dataPlane.address() as AddressInfo;
-  test = await startTestApp({ env: { DATA_URL: `http://127.0.0.1:${port}` } });
+  const env = { DATA_URL: `http://127.0.0.1:${port}` };
+  test = await startTestApp({ env, log: (line) => logged.push(line) });
 });
 
 afterAll(async () => {
@@ -184,5 +187,42 @@ describe('a stored chat', () => {
     await query(em(), sql`update conversation set bytes = ${20 * MB - 4} where id = ${id}`);
     expect(codesOf(await send(id, 'abcde'), 'messageSend')).toEqual(['CONVERSATION_FULL']);
     expect(codesOf(await send(id, 'abcd'), 'messageSend')).toEqual([]);
+  });
+});
+
+/** Runs the work while the database refuses to store the end of any reply. */
+async function withoutWrites(work: () => Promise<void>): Promise<void> {
+  const owner = new pg.Client({ connectionString: test.settings.databaseUrl });
+  await owner.connect();
+  try {
+    await owner.query(`create function refuse() returns trigger language plpgsql as
+      $$ begin raise exception 'no space left'; end $$`);
+    await owner.query(`create trigger refuse before update on conversation_message
+      for each row execute function refuse()`);
+    await work();
+  } finally {
+    await owner.query('drop function if exists refuse cascade');
+    await owner.end();
+  }
+}
+
+describe('a reply whose end cannot be stored', () => {
+  it('fails with NOT_STORED, still shows its text, and is logged without it', async () => {
+    await withoutWrites(async () => {
+      const id = pick<string>(await send(await chat(), 'Tell'), 'messageSend', 'reply', 'id');
+      const read = async () =>
+        pick<object>(
+          await ann.send(
+            'query ($id: ID!) { node(id: $id) { ... on Message { state errorCode content } } }',
+            { id },
+          ),
+          'node',
+        );
+      await expect.poll(read).toEqual({ state: 'FAILED', errorCode: 'NOT_STORED', content: REPLY });
+      const errors = logged.filter(({ level }) => level === 'error');
+      expect(errors).toMatchObject([{ messageId: id, reason: expect.any(String) }]);
+      expect(JSON.stringify(errors)).toContain('no space left');
+      expect(JSON.stringify(logged)).not.toContain(REPLY);
+    });
   });
 });

@@ -5,6 +5,7 @@ import type { ContentKey } from '../content-keys.ts';
 import { addSources, insertItem, itemsOf, macOf, writeText } from '../item.rows.ts';
 import type { ItemView } from '../item.rows.ts';
 import { ITEMS_MAX } from '../item.service.ts';
+import { noteLearned } from '../learned.service.ts';
 import type { PersonalKind } from '../switch.entity.ts';
 import { similarity, wordsOf } from '../words.rules.ts';
 import type { Operation } from './operations.rules.ts';
@@ -82,7 +83,9 @@ async function add(em: EntityManager, context: ApplyContext, { operation, items 
     promptVersion: PROMPT_VERSION,
     conversationId: isSummary ? conversationId : null,
   });
-  if (id) await addSources(em, id, { conversationId, messageIds: evidence });
+  if (!id) return;
+  await addSources(em, id, { conversationId, messageIds: evidence });
+  await noteLearned(em, key, { id, userId, replaced: null });
 }
 
 interface Change {
@@ -96,7 +99,12 @@ async function change(em: EntityManager, context: ApplyContext, { operation, ite
   if (item.origin !== 'DERIVED' && operation.op !== 'REINFORCE') return;
   if (operation.op === 'EXPIRE')
     return void (await query(em, sql`delete from personal_item where id = ${item.id} and not pinned`));
-  if (operation.op === 'UPDATE') await writeText(em, key, { ...item, text: operation.text });
+  if (operation.op === 'UPDATE' && operation.text !== item.text) {
+    const isWritten = await writeText(em, key, { ...item, text: operation.text });
+    // A summary changes whenever its chat continues. That is no news.
+    if (isWritten && item.kind !== 'CONVERSATION_SUMMARY')
+      await noteLearned(em, key, { id: item.id, userId: item.userId, replaced: item.text });
+  }
   await query(
     em,
     sql`update personal_item set last_seen_at = now(), version = version + 1,

@@ -92,7 +92,7 @@ async function runJob(parts: DerivingParts, job: DerivingJob, model: ChosenModel
   try {
     const reading = await readChat(parts, job);
     if (!reading) return await endJob(parts.em(), job);
-    if (!(await spendBudget(parts.em(), model.price))) return await postponeJob(parts.em(), job);
+    if (!(await spendBudget(parts.em(), job.userId, model.price))) return await postponeJob(parts.em(), job);
     const answer = await askModel(parts, job, derivingBody(model.name, reading));
     const list = answer === undefined ? undefined : parseOperations(answer);
     if (!list) return await fail(parts, job, answer === undefined ? 'MODEL_FAILED' : 'NOT_READABLE');

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PERSONAL_KINDS } from '../switch.entity.ts';
+import { meantSentences, spokenText } from './spoken.rules.ts';
 import { acceptOperations, parseOperations } from './operations.rules.ts';
 import type { Reading } from './operations.rules.ts';
 
@@ -94,5 +95,19 @@ describe('an answer', () => {
 
   it('in a code fence is read', () => {
     expect(parseOperations('```json\n{"operations": []}\n```')).toEqual([]);
+  });
+});
+
+describe('a message of 60,000 characters', () => {
+  it.each([
+    ['without an end of a sentence', 'you are a poet '],
+    ['of opening quotation marks', '“'],
+    ['of questions without an answer', 'would you '],
+    ['of openings of comments', '<!-- '],
+    ['of names', 'Ann Bo My partner '],
+    ['of Chinese pronouns', '我他她'],
+  ])('%s is read before the time of a test ends', (_name, part) => {
+    const text = part.repeat(60_000 / part.length);
+    expect(meantSentences(spokenText(text)).join('').length).toBeLessThanOrEqual(text.length);
   });
 });

@@ -8,6 +8,8 @@ import type { Statement } from '../../database/sql.ts';
 export const QUIET_MS = 5 * 60_000;
 /** How long a claim holds, in ms. A control plane that died loses it then. */
 const CLAIM_MS = 3 * 60_000;
+/** Difference between the clocks of one database over time that is taken for granted. */
+const SKEW: Statement = sql`interval '1 minute'`;
 /** A job that failed this often is quarantined until its chat continues. */
 const TRIES_MAX = 3;
 /** Wait after the first failure, in ms; it doubles with each further one. */
@@ -42,7 +44,10 @@ export async function hastenJobs(em: EntityManager, userId: string, newChatId: s
   );
 }
 
-/** Claims a job that is due; undefined if there is none. */
+/**
+ * Claims a job that is due; undefined if there is none. Times in the future that cannot be right were written
+ * before the clock was put back: such a job is due, and such a claim has ended.
+ */
 export async function claimJob(em: EntityManager): Promise<DerivingJob | undefined> {
   const claim = randomUUID();
   return queryOne<DerivingJob>(
@@ -51,8 +56,10 @@ export async function claimJob(em: EntityManager): Promise<DerivingJob | undefin
         claimed_until = clock_timestamp() + ${CLAIM_MS} * interval '1 ms'
       where conversation_id = (
         select conversation_id from personal_job
-        where quarantined_at is null and run_after <= clock_timestamp()
-          and (claimed_until is null or claimed_until < clock_timestamp())
+        where quarantined_at is null
+          and (run_after <= clock_timestamp() or queued_at > clock_timestamp() + ${SKEW})
+          and (claimed_until is null or claimed_until < clock_timestamp()
+            or claimed_until > clock_timestamp() + ${CLAIM_MS} * interval '1 ms' + ${SKEW})
         order by run_after limit 1 for update skip locked)
       returning conversation_id as "conversationId", user_id as "userId", claim,
         queued_at::text as "queuedAt"`,
@@ -102,6 +109,14 @@ export async function postponeJob(em: EntityManager, job: DerivingJob): Promise<
         run_after = date_trunc('month', clock_timestamp() at time zone 'UTC') at time zone 'UTC'
           + interval '1 month'
       where conversation_id = ${job.conversationId} and claim = ${job.claim}`,
+  );
+}
+
+/** Makes the jobs due that wait for the next month, because the budget or the price has changed. */
+export async function releasePostponed(em: EntityManager): Promise<void> {
+  await query(
+    em,
+    sql`update personal_job set run_after = clock_timestamp(), reason = null where reason = 'BUDGET'`,
   );
 }
 

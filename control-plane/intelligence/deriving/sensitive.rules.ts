@@ -12,6 +12,11 @@ const SECRETS = [
   /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}\b/,
   /\b\d{3}-\d{2}-\d{4}\b/,
   /\b\d{17}[\dXx]\b/,
+  // A name for a secret, and a value with a digit or a sign.
+  /\b(?:login|log-in|code|key|combination|credentials?|token)\b.{0,40}?\b(?:is|are|was)\b.{0,30}?[\d!@#$%*]/i,
+  /(?:key|token|code).{0,6}(?:是|为|[:：]).{0,30}\d/i,
+  anyWord('recovery phrase, backup phrase, wifi key'),
+  /\bcode \d{4,}/i,
   /[^\s@]+@[^\s@]+\.[a-z]{2,}/i,
   /(?:\+|00)\d[\d ()-]{7,}\d/,
 ];
@@ -24,13 +29,19 @@ const HEALTH = [
     'pregnan*, miscarriage, bipolar, adhd, autis*, epilep*, asthma*, medication, antidepress*, insulin',
   ),
   anyWord('chemotherap*, therapist, psychiatr*, disabilit*, disabled, disease, illness, allerg*, migraine*'),
-  anyWord('surgery, infertil*, addict*, alcoholic'),
+  anyWord('infertil*, addict*, alcoholic, hearing aid, deaf, wheelchair, dyslexi*, arthritis, hypertension'),
+  anyWord('my surgery, had surgery, having surgery, insomnia, panic attacks, ptsd, ocd, eating disorder'),
+  anyWord('pacemaker, thyroid, blood pressure, hospitali[sz]ed, chronic pain, coeliac, celiac'),
+  anyWord('my doctor, painkiller*'),
   anyPart(
-    '糖尿病,抑郁,焦虑症,癌,艾滋,怀孕,流产,双相,自闭,癫痫,哮喘,服药,药物,化疗,心理医生,残疾,过敏,手术,确诊,病',
+    '糖尿病,抑郁,焦虑症,癌,艾滋,怀孕,流产,双相,自闭,癫痫,哮喘,服药,药物,化疗,心理医生,残疾,过敏,做手术,动手术,确诊',
+  ),
+  anyPart(
+    '高血压,甲减,甲亢,甲状腺,乙肝,肝炎,痛风,失眠,住院,携带者,医生说,备孕,产检,疾病,生病,病情,病史,看病,得病,有病',
   ),
 ];
 const POLITICS = [
-  anyWord('vote for, voted for, votes for, voting for, republican, democrat, democrats, democratic party'),
+  anyWord('vote for, voted, votes for, voting for, republican, democrat, democrats, democratic party'),
   anyWord(
     'labour party, conservative party, green party, communis[mt], socialis[mt], fascis[mt], trade union',
   ),
@@ -42,11 +53,17 @@ const RELIGION = [
   anyWord(
     'mormon*, church, mosque, synagogue, prayer, prayers, praying, pray, religio*, ramadan, bible, quran',
   ),
+  anyWord('yom kippur, hanukkah, passover, sabbath, shabbat, kosher, halal, eid, diwali, lent, baptis*'),
+  anyWord('rabbi, imam, priest, pastor, rosary, holy communion'),
+  anyPart('信佛,念佛,拜佛,吃斋,初一十五,清真,道教,教会,受洗,礼拜堂'),
   anyPart('基督,天主教,穆斯林,伊斯兰,犹太,印度教,佛教,无神论,教堂,清真寺,祈祷,宗教,信仰,斋月,圣经'),
 ];
 const SEXUALITY_AND_ORIGIN = [
   anyWord('gay, lesbian, bisexual*, homosexual*, transgender, queer, sexual*, sex life, ethnic*, racial*'),
-  anyPart('同性恋,双性恋,变性,性取向,性生活,种族,民族'),
+  anyPart(
+    '同性恋,双性恋,变性,性取向,性生活,种族,民族,回族,回民,藏族,苗族,壮族,满族,维吾尔,蒙古族,朝鲜族,彝族',
+  ),
+  anyPart('东北人,东北银,籍贯,混血,华裔'),
 ];
 const STREET = 'street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|court|square';
 const ADDRESSES_AND_CONVICTIONS = [

@@ -22,6 +22,7 @@ export interface SummarySearch {
 /**
  * Ids of the summaries that share words with the text, the best first. The formula is BM25 (Robertson and
  * Zaragoza, "The Probabilistic Relevance Framework", 2009). PostgreSQL's ts_rank ignores how rare a word is.
+ * The words are read before the items, and the sizes once: the planner has no statistics of new users.
  */
 export async function rankSummaries(
   em: EntityManager,
@@ -33,25 +34,26 @@ export async function rankSummaries(
   const rows = await query<{ id: string }>(
     em,
     sql`
-    with summary as (
-      select id, terms, conversation_id, suppressed from personal_item
+    with found as materialized (
+      select term, item_id, count::float as count from personal_item_term
+      where user_id = ${userId} and term = any(${terms}::bigint[])
+    ), size as materialized (
+      select count(*)::float as number, greatest(avg(terms), 1)::float as length from personal_item
       where user_id = ${userId} and kind = 'CONVERSATION_SUMMARY'
-    ), size as (
-      select count(*)::float as number, greatest(avg(terms), 1)::float as length from summary
     ), hit as (
-      select t.term, t.count::float as count, s.id, s.terms::float as length, s.conversation_id, s.suppressed
-      from personal_item_term t join summary s on s.id = t.item_id
-      where t.user_id = ${userId} and t.term = any(${terms}::bigint[])
-    ), rarity as (
-      select term, count(*)::float as found from hit group by term
+      select i.id, i.conversation_id, i.suppressed, found.count,
+        i.terms / (select length from size) as length,
+        count(*) over (partition by found.term)::float as holders
+      from found join personal_item i on i.id = found.item_id
+      where i.kind = 'CONVERSATION_SUMMARY'
     )
-    select hit.id from hit join rarity using (term) cross join size
-    where not hit.suppressed and hit.conversation_id is distinct from ${exceptChat}
-    group by hit.id
+    select id from hit
+    where not suppressed and (${exceptChat}::text is null or conversation_id is distinct from ${exceptChat})
+    group by id
     order by sum(
-      ln(1 + (size.number - rarity.found + 0.5) / (rarity.found + 0.5)) * hit.count * (${K1}::float + 1)
-      / (hit.count + ${K1}::float * (1 - ${B}::float + ${B}::float * hit.length / size.length))
-    ) desc, hit.id desc
+      ln(1 + ((select number from size) - holders + 0.5) / (holders + 0.5)) * count * (${K1}::float + 1)
+      / (count + ${K1}::float * (1 - ${B}::float + ${B}::float * length))
+    ) desc, id desc
     limit ${limit}`,
   );
   return rows.map(({ id }) => id);
