@@ -27,7 +27,7 @@ import { callerRates } from './request/rates.ts';
 import type { CallerRateLimits, Rates } from './request/rates.ts';
 import { announceMail } from './mail/mail.service.ts';
 import { maskedErrors } from './process/metrics.ts';
-import { contentKeysOf } from './intelligence/open-keys.ts';
+import type { ContentKeys } from './intelligence/content-keys.ts';
 import { InstanceBus } from './playground/instance-bus.ts';
 import { serveWebhook } from './payments/card/webhook.routes.ts';
 import { Playground } from './playground/playground.ts';
@@ -41,6 +41,8 @@ const DOWNLOAD_COST = 500;
 /** Services and settings that the server is built from. */
 export interface AppParts {
   orm: MikroORM;
+  /** The keys under which chats and items are encrypted. */
+  contentKeys: ContentKeys;
   /** Ports of 0 are replaced with free ones by `listen`, which also completes `consoleUrl`. */
   settings: Settings;
   /** Finds the node that a `gnt_…` token belongs to. */
@@ -111,6 +113,7 @@ export async function createApp(parts: AppParts): Promise<App> {
 async function openPlayground({
   settings,
   orm,
+  contentKeys,
   log,
 }: AppParts): Promise<{ playground: Playground; closePlayground(): Promise<void> }> {
   const em = () => orm.em.fork();
@@ -122,7 +125,7 @@ async function openPlayground({
   };
   const { databaseUrl, secretKey } = settings;
   const bus = await InstanceBus.start({ databaseUrl, secretKey, em, onTrouble });
-  const playground = new Playground(em, contentKeysOf({ orm, settings }), bus);
+  const playground = new Playground(em, contentKeys, { bus, ...(log && { log }) });
   const closePlayground = async (): Promise<void> => {
     await playground.close();
     await bus.stop();

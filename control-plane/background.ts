@@ -8,7 +8,7 @@ import type { Settings } from './process/settings.ts';
 import { UptimeClock } from './database/uptime-clock.ts';
 import { ConfigFeed } from './nodes/config-feed.ts';
 import type { FeedParts } from './nodes/config-feed.ts';
-import { contentKeysOf } from './intelligence/open-keys.ts';
+import type { ContentKeys } from './intelligence/content-keys.ts';
 import { createJobs } from './job-list.ts';
 
 const failures = new Counter({
@@ -20,6 +20,7 @@ const failures = new Counter({
 
 interface BackgroundParts extends Omit<FeedParts, 'onTrouble'> {
   log?: (line: Record<string, unknown>) => void;
+  contentKeys: ContentKeys;
   settings: Pick<
     Settings,
     'secretKey' | 'consoleUrl' | 'dataUrl' | 'usageRetentionDays' | 'allowPrivateUpstreams'
@@ -48,7 +49,7 @@ export async function startBackground(
     log,
     usageRetentionDays,
     settings,
-    contentKeys: contentKeysOf({ orm: parts.orm, settings }),
+    contentKeys: parts.contentKeys,
     nodeFeed: feed,
   });
   for (const job of jobs.filter(({ atStart }) => atStart)) await runJob(job, { em }).catch(trouble(job.name));

@@ -14,12 +14,15 @@ import type { WatcherParts } from './payments/crypto/pass.ts';
 import { comparePayments, runPayments } from './payments/payment.jobs.ts';
 import type { ContentKeys } from './intelligence/content-keys.ts';
 import { deriveItems } from './intelligence/deriving/derive.ts';
+import { pruneItems } from './intelligence/learned.service.ts';
+import { pruneShares } from './intelligence/personal.settings.ts';
 import type { DerivingParts } from './intelligence/deriving/derive.ts';
 import type { NodeFeed } from './database/config-log.ts';
 import { destroyKeysOfClosedAccounts, sealPlainChats } from './playground/seal-chats.ts';
 import { prunePermits } from './pools/permit.service.ts';
 import { runPoolJobs } from './pools/pool.jobs.ts';
 import { query, sql } from './database/sql.ts';
+import { rotateSecrets } from './secret-key/rotation.ts';
 import { pruneIdempotencyRecords } from './usage/idempotency.service.ts';
 import { dropMonths, makeMonths } from './usage/retention.service.ts';
 import { sweepLeases } from './wallet/lease.end.ts';
@@ -36,6 +39,7 @@ const WARN_OWNERS_MS = 30_000;
 const RETIRE_MODELS_MS = 10_000;
 const DERIVE_MS = 5000;
 const CLOSE_KEYS_MS = 60_000;
+const ROTATE_SECRETS_MS = 60_000;
 const PRUNE_MS = 60 * 60 * 1000;
 
 const alarms = new Gauge({
@@ -80,8 +84,10 @@ const PLANS = {
   accounts: { everyMs: PRUNE_MS, work: ({ em }) => deleteExpired(em()) },
   permits: { everyMs: PRUNE_MS, work: ({ em }) => prunePermits(em()) },
   'personal intelligence': { everyMs: DERIVE_MS, work: deriveItems },
+  'expired items': { everyMs: PRUNE_MS, work: pruneLearned },
   'sealing of chats': { everyMs: PRUNE_MS, work: sealPlainChats },
   'keys of closed accounts': { everyMs: PRUNE_MS, work: destroyKeysOfClosedAccounts },
+  'secret key': { everyMs: ROTATE_SECRETS_MS, work: rotateSecrets },
   budgets: { everyMs: PRUNE_MS, work: ({ em }) => pruneBudgets(em()) },
   // A usage row can only be inserted if the partition of its month exists.
   'usage months': { everyMs: PRUNE_MS, atStart: true, work: keepMonths },
@@ -104,6 +110,11 @@ async function keepMonths({ em, log, usageRetentionDays }: JobContext): Promise<
   const dropped = await dropMonths(em(), usageRetentionDays);
   if (dropped.length > 0)
     log?.({ level: 'info', message: 'Dropped expired months of the usage log.', dropped });
+}
+
+async function pruneLearned({ em }: JobContext): Promise<void> {
+  await pruneItems(em());
+  await pruneShares(em());
 }
 
 async function sweepMoney({ em, uptimeClock }: JobContext): Promise<void> {

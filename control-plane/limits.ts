@@ -239,6 +239,8 @@ export const PAYMENT_PRESETS_MAX = 8;
 export const WEBHOOK_SECRETS_MAX = 10;
 /** Largest age of a signed event in seconds, so that a recorded one cannot be sent again later. */
 export const WEBHOOK_TOLERANCE_S = 300;
+/** Unsigned requests to the webhook cause at most one query per this time, in ms. They wait for it. */
+export const WEBHOOK_SECRETS_READ_MS = 1_000;
 /** Top-ups by card that one account begins within 24 hours; each is a row and a call of the processor. */
 export const TOP_UPS_PER_DAY = 50;
 /** Top-ups by card of one account that nobody has paid yet. */

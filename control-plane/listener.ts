@@ -11,9 +11,10 @@ import Fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { Budget } from './budget/budget.ts';
+import { isDatabaseAway } from './database/away.ts';
 import { chargeTo } from './budget/budget.plugin.ts';
 import type { Context } from './graphql/context.ts';
-import { maskError } from './graphql/errors.ts';
+import { DATABASE_AWAY, maskError } from './graphql/errors.ts';
 import type { ErrorLog } from './graphql/errors.ts';
 import { serveSockets } from './graphql/socket.ts';
 import {
@@ -192,6 +193,7 @@ function observe(
   });
   server.setErrorHandler((error, request, reply) => {
     if (error instanceof BodyRefusal) return refuse(request, reply, error);
+    if (isDatabaseAway(error)) return reply.code(503).send(DOWN);
     const status = isClientError(error) ? error.statusCode : 500;
     if (status === 500) parts.logError({ requestId: request.id, error });
     const message =
@@ -202,6 +204,8 @@ function observe(
     return reply.code(status).send({ errors: [{ message, extensions: { code, requestId: request.id } }] });
   });
 }
+
+const DOWN = { errors: [{ message: DATABASE_AWAY, extensions: { code: 'SERVICE_UNAVAILABLE' } }] };
 
 function isClientError(error: unknown): error is { statusCode: number } {
   return (

@@ -3,11 +3,13 @@ import 'reflect-metadata';
 import { composeLinkMails } from './accounts/link-mails.ts';
 import { createApp } from './app.ts';
 import { bootstrap } from './local/bootstrap.ts';
+import { openContentKeys } from './intelligence/open-keys.ts';
 import { startMailer } from './mail/mailer.ts';
 import { startBackground } from './background.ts';
 import { findNodeByToken } from './nodes/node.service.ts';
 import { createOrm, migrate } from './database/orm.ts';
 import { announceSettings } from './settings-record.ts';
+import { requireSameKey } from './secret-key/canary.ts';
 import { seed } from './seeds.ts';
 import { readSettings } from './process/settings.ts';
 import type { Settings } from './process/settings.ts';
@@ -22,15 +24,17 @@ function log(line: Record<string, unknown>): void {
 
 /** Starts everything; the returned function stops it. */
 async function start(settings: Settings): Promise<() => Promise<void>> {
-  await migrate(settings.databaseUrl);
+  await migrate(settings.databaseUrl, undefined, (message) => log({ level: 'warn', message }));
   const orm = await createOrm(settings.databaseUrl);
+  await requireSameKey(orm.em.fork(), settings.secretKey);
   await seed(orm.em.fork(), settings);
   const bootstrapped = settings.localStart ? await bootstrap(orm, settings, process.env) : undefined;
+  const { contentKeys, close: closeKeys } = await openContentKeys({ orm, settings });
   const openCredential = credentialReader(settings.secretKey);
   const { databaseUrl } = settings;
-  const background = await startBackground({ orm, databaseUrl, openCredential, settings, log });
+  const background = await startBackground({ orm, databaseUrl, contentKeys, openCredential, settings, log });
   const nodeFeed = background.feed;
-  const app = await createApp({ orm, settings, log, nodeFeed, findNode: findNodeByToken });
+  const app = await createApp({ orm, contentKeys, settings, log, nodeFeed, findNode: findNodeByToken });
   const port = await app.listen();
   await announceSettings(orm.em.fork(), settings);
   const mailer = startMailer({ orm, settings, compose: composeLinkMails(settings), log });
@@ -39,7 +43,7 @@ async function start(settings: Settings): Promise<() => Promise<void>> {
   return async () => {
     await Promise.all([mailer.stop(), background.stop()]);
     await app.close();
-    await orm.close(true);
+    await Promise.all([orm.close(true), closeKeys()]);
   };
 }
 

@@ -56,13 +56,17 @@ export class SignInInput extends SecondFactorInput {
 }
 
 /** Input of `adminClaim`. */
-@InputType({ description: 'Token of a claim link with the new address and password of the account.' })
+@InputType({ description: 'Token of a claim link with the new password of the account.' })
 export class AdminClaimInput {
   @Field(() => String, { description: 'The token in the fragment of the link.' })
   token!: string;
 
-  @Field(() => EmailAddress, { description: 'The new address to sign in with.' })
-  email!: string;
+  @Field(() => EmailAddress, {
+    nullable: true,
+    description:
+      'The address of the first administrator, who has none yet. Other accounts keep their address.',
+  })
+  email?: string | null;
 
   @Field(() => String, { description: 'At least 12 characters.' })
   password!: string;

@@ -100,7 +100,7 @@ export class AccountResolver {
 
   @Public()
   @Mutation(() => SignInPayload, {
-    description: 'Sets address and password of an account by its claim link, and signs in.',
+    description: 'Sets the password of an account by its claim link, and signs in.',
   })
   adminClaim(
     @Ctx() context: Context,

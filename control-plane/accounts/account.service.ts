@@ -13,7 +13,7 @@ import { uncountAction, countAction } from './rate-limits.ts';
 import { requireSecondFactor } from './factor.service.ts';
 import type { SecondFactor } from './factor.service.ts';
 import { knownPlace } from './known-places.ts';
-import { mintLink, useLink, voidLinks } from './link.service.ts';
+import { invalidLink, mintLink, useLink, voidLinks } from './link.service.ts';
 import type { MintedLink } from './link.service.ts';
 import { notifyOwner } from './notices.ts';
 import { removeOtherCredentials } from './other-credentials.ts';
@@ -158,30 +158,33 @@ export async function mintAdminClaim(em: EntityManager): Promise<MintedLink | nu
   });
 }
 
-/** Token of a claim link with the new address and password of the account. */
+/** Token of a claim link with the new password of the account. */
 export interface Claim {
   token: string;
-  email: string;
+  /** Address of the seeded administrator, who has none yet. */
+  email?: string | null;
   password: string;
   acceptPolicyVersion: string;
 }
 
 /**
- * Sets address and password of an account by a claim link, ends its sessions and opens a new one. Throws
- * CREDENTIALS_INVALID for an invalid link, POLICY_*, PASSWORD_WEAK, PASSWORD_BREACHED, TAKEN, RATE_LIMITED.
+ * Sets the password of an account by a claim link, ends its sessions and opens a new one. The seeded
+ * administrator chooses an address too. Throws CREDENTIALS_INVALID for an invalid link, POLICY_*,
+ * PASSWORD_WEAK, PASSWORD_BREACHED, REQUIRED, INVALID for another address than that of the account, TAKEN,
+ * RATE_LIMITED.
  */
 export async function claimAccount(em: EntityManager, input: Claim, origin: Origin): Promise<SignedIn> {
   const policy = await requireCurrentPolicy(em, input.acceptPolicyVersion);
-  checkPassword(input.password, input.email);
   await countAction(em, { purpose: 'claim', email: null, ip: origin.ip });
   const passwordHash = await hashPassword(input.password, anonymousAt(origin.ip));
   return inTransaction(em, async (inner) => {
     const { userId } = await useLink(inner, input.token, ['CLAIM']);
     const user = await inner.findOneOrFail(UserSchema, { id: userId });
+    if (user.state !== 'ACTIVE') throw invalidLink();
+    const email = claimedAddress(user, input.email);
+    checkPassword(input.password, email);
     if (user.passwordHash) await notifyOwner(inner, user, { kind: 'PASSWORD_RESET', ip: origin.ip });
-    // A new address is not verified yet.
-    const emailVerifiedAt = user.email === input.email ? user.emailVerifiedAt : null;
-    Object.assign(user, { email: input.email, emailVerifiedAt, passwordHash });
+    Object.assign(user, { email, passwordHash });
     await inner.flush().catch(rethrowAsTaken);
     await recordAcceptance(inner, { user, policy, ip: origin.ip });
     await endSessions(inner, user.id);
@@ -190,6 +193,17 @@ export async function claimAccount(em: EntityManager, input: Claim, origin: Orig
     await removeOtherCredentials(inner, user.id);
     return { user, ...(await openSession(inner, user, { ...origin, remember: true })) };
   });
+}
+
+/** The address of a claimed account: only the seeded administrator chooses it. Throws REQUIRED or INVALID. */
+function claimedAddress(user: UserRow, chosen: string | null | undefined): string {
+  if (user.email !== UNCLAIMED_EMAIL) {
+    if (!chosen || chosen === user.email) return user.email;
+    const message = 'This link is for an account with another address. Leave the address out.';
+    throw new UserFailure('INVALID', message, 'email');
+  }
+  if (!chosen) throw new UserFailure('REQUIRED', 'Enter the address to sign in with.', 'email');
+  return chosen;
 }
 
 /** The user with this id. Throws if there is none. */

@@ -164,11 +164,12 @@ describe('the first administrator', () => {
     const test = await startTestApp({ env: { ADMIN_EMAIL: '', ADMIN_PASSWORD: '' } });
     const older = await mintAdminClaim(test.orm.em.fork());
     const link = await mintAdminClaim(test.orm.em.fork());
-    const claim = async (token: string | undefined) => {
-      const input = { token, email: 'boss@example.com', password: PASSWORD, acceptPolicyVersion: POLICY };
+    const claim = async (token: string | undefined, email: string | null = 'boss@example.com') => {
+      const input = { token, email, password: PASSWORD, acceptPolicyVersion: POLICY };
       return (await test.browser().send(CLAIM, { input })).data?.['adminClaim'];
     };
     expect((await claim(older?.token))?.['userErrors']).toEqual([{ code: 'CREDENTIALS_INVALID' }]);
+    expect((await claim(link?.token, null))?.['userErrors']).toEqual([{ code: 'REQUIRED' }]);
     const both = await Promise.all([claim(link?.token), claim(link?.token)]);
     expect(both.filter((answer) => answer?.['viewer'] !== null)).toHaveLength(1);
     expect((await claim(link?.token))?.['userErrors']).toEqual([{ code: 'CREDENTIALS_INVALID' }]);

@@ -5,6 +5,7 @@
 import type { Statement } from '../database/sql.ts';
 import { sql } from '../database/sql.ts';
 import type { ContentKey } from '../intelligence/content-keys.ts';
+import { replacedText } from '../intelligence/learned.service.ts';
 import { picturesOf, textsOf, titleOf } from '../playground/sealed-rows.ts';
 
 /** Start of a page of a chapter: after the key `after`, or at the beginning if it is null. */
@@ -226,11 +227,13 @@ const items = keyedChapter({
   owner: sql`i.user_id`,
   from: sql`personal_item i`,
   item: sql`'id', i.id, 'kind', i.kind, 'origin', i.origin, 'sealed', encode(i.sealed, 'base64'),
+    'replaced', (select encode(l.replaced_sealed, 'base64') from personal_learned l where l.item_id = i.id),
     'pinned', i.pinned, 'suppressed', i.suppressed, 'timesUsed', i.times_used,
     'firstSeenAt', i.first_seen_at, 'lastSeenAt', i.last_seen_at, 'expiresAt', i.expires_at`,
-  open: ({ sealed, ...rest }, key) => {
+  open: ({ sealed, replaced, ...rest }, key) => {
     const bytes = bytesOf(sealed);
-    return { ...rest, text: key && bytes ? key.open(rest.id, bytes) : null };
+    const text = (bytes && key?.openIfOwn(rest.id, bytes)) ?? null;
+    return { ...rest, text, replacedText: key ? replacedText(key, rest.id, bytesOf(replaced)) : null };
   },
 });
 

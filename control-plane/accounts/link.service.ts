@@ -27,7 +27,7 @@ export interface MintedLink {
 
 /**
  * Creates a single-use link of a user, valid for 24 hours (RESET: one hour). `email` is the address that
- * using the link verifies. The holder of a CLAIM link may set address and password.
+ * using the link verifies. The holder of a CLAIM link may set the password.
  */
 export async function mintLink(
   em: EntityManager,

@@ -105,15 +105,29 @@ describe('users', () => {
     expect(url.startsWith(`${test.settings.consoleUrl}/activate#gwl_`)).toBe(true);
     const input = {
       token: url.split('#')[1],
-      email: 'new@example.com',
       password: 'yet another good password',
       acceptPolicyVersion: POLICY,
     };
-    const claim = () => test.browser().send(CLAIM, { input });
+    const claim = (more: object = {}) => test.browser().send(CLAIM, { input: { ...input, ...more } });
+    expect(codesOf(await claim({ email: 'another@example.com' }), 'adminClaim')).toEqual(['INVALID']);
+    expect(codesOf(await claim({ password: 'new@example.com' }), 'adminClaim')).toEqual(['PASSWORD_WEAK']);
     expect(pick(await claim(), 'adminClaim', 'viewer')).toEqual({ email: 'new@example.com', role: 'USER' });
     expect(codesOf(await claim(), 'adminClaim')).toEqual(['CREDENTIALS_INVALID']);
     const twice = await admin.send(CREATE, { input: { email: 'new@example.com', reason: 'again' } });
     expect(codesOf(twice, 'adminUserCreate')).toEqual(['TAKEN']);
+  });
+
+  it('cannot use the link of their account while it is suspended', async () => {
+    const made = await admin.send(CREATE, { input: { email: 'late@example.com', reason: 'new colleague' } });
+    const id = pick<string>(made, 'adminUserCreate', 'user', 'id');
+    const link = await admin.send(LINK, { input: { id, reason: 'new colleague' } });
+    const token = pick<string>(link, 'adminUserLinkCreate', 'url').split('#')[1];
+    const input = { token, password: 'yet another good password', acceptPolicyVersion: POLICY };
+    const claim = () => test.browser().send(CLAIM, { input });
+    await update({ id, state: 'SUSPENDED' });
+    expect(codesOf(await claim(), 'adminClaim')).toEqual(['CREDENTIALS_INVALID']);
+    await update({ id, state: 'ACTIVE' });
+    expect(codesOf(await claim(), 'adminClaim')).toEqual([]);
   });
 
   it('include at least one administrator, and are listed and changed by administrators only', async () => {

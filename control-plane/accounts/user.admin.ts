@@ -178,8 +178,8 @@ export interface UserLink extends MintedLink {
 }
 
 /**
- * Creates a single-use link with which a user sets a password without mail; for an account that was never
- * used, the address too. Throws NOT_FOUND, and FORBIDDEN if a script requests a link of an administrator.
+ * Creates a single-use link with which a user sets a password without mail. Throws NOT_FOUND, and FORBIDDEN
+ * if a script requests a link of an administrator.
  */
 export async function createUserLink(
   em: EntityManager,

@@ -1,6 +1,6 @@
 /** Apollo plugin that enforces the limits and budgets of operations over HTTP, and reports their cost. */
 import type { ApolloServerPlugin } from '@apollo/server';
-import type { GraphQLSchema } from 'graphql';
+import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
 import type { Context } from '../graphql/context.ts';
 import { measureOperation } from '../graphql/graphql-limits.ts';
 import { claimantOf } from '../request/callers.ts';
@@ -33,6 +33,9 @@ export function limitsPlugin(
         await chargeTo(budget, contextValue, cost);
       },
       willSendResponse: async ({ contextValue, response }) => {
+        const isAway = (error: GraphQLFormattedError) => error.extensions?.['code'] === 'SERVICE_UNAVAILABLE';
+        const { body } = response;
+        if (body.kind === 'single' && body.singleResult.errors?.some(isAway)) response.http.status = 503;
         const spent = contextValue.budget;
         if (!spent || response.body.kind !== 'single') return;
         const { singleResult } = response.body;

@@ -18,6 +18,7 @@ import { EVERYBODY } from '../database/events.ts';
 import type { Event } from '../database/events.ts';
 import { modelsByIds, ratiosForAll } from '../lookups.ts';
 import {
+  CATALOG_ADMINS,
   countModels,
   findModels,
   groupRatios,
@@ -92,16 +93,13 @@ export class CatalogResolver {
   @Public()
   @Subscription(() => CatalogModel, {
     topics: 'catalogUpdated',
-    topicId: () => EVERYBODY,
-    description: 'Each model that was changed, or whose price was.',
+    topicId: ({ context }) => (isAdminFor(context as Context, 'ADMIN_CATALOG') ? CATALOG_ADMINS : EVERYBODY),
+    description: 'Each model that was changed, or whose price was. Drafts are for administrators only.',
   })
   async catalogUpdated(@Root() event: Event, @Ctx() context: Context): Promise<CatalogModel> {
     const [model] = await modelsById(context.em, [event.id]);
-    if (
-      model &&
-      visibleStates(context, ['DRAFT', 'PUBLISHED', 'DEPRECATED', 'RETIRED']).includes(model.state)
-    )
-      return model;
+    if (model && visibleStates(context, null).includes(model.state)) return model;
+    // The state changed again, or the role of the viewer did.
     throw requestError('FORBIDDEN', 'This model is not available.');
   }
 

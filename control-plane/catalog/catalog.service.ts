@@ -8,7 +8,7 @@ import { audit } from '../audit/audit.service.ts';
 import { announce } from '../database/config-log.ts';
 import type { Actor } from '../graphql/context.ts';
 import { UserFailure } from '../graphql/errors.ts';
-import { EVERYBODY, publish } from '../database/events.ts';
+import { EVERYBODY, publishMany } from '../database/events.ts';
 import { newId } from '../database/ids.ts';
 import { inTransaction, query, sql } from '../database/sql.ts';
 import { GroupRatioSchema, ModelSchema } from './model.entity.ts';
@@ -222,10 +222,19 @@ export async function seedCatalog(em: EntityManager): Promise<void> {
   });
 }
 
-/** Publishes the models to open pages, and their records to nodes. */
+/** The audience of changes of all models, also of drafts and retired ones. */
+export const CATALOG_ADMINS = 'catalog-admins';
+
+/**
+ * Publishes the models to open pages, and their records to nodes. Others than administrators get no event of
+ * a model that they may not read.
+ */
 async function announceModels(em: EntityManager, models: readonly ModelRow[]): Promise<void> {
   const ratios = await groupRatios(em);
-  for (const model of models) await publish(em, 'catalogUpdated', { audience: EVERYBODY, id: model.id });
+  const eventsFor = (audience: string, seen: readonly ModelRow[]) => seen.map(({ id }) => ({ audience, id }));
+  const shown = models.filter(({ state }) => PUBLIC_STATES.includes(state));
+  const events = [...eventsFor(CATALOG_ADMINS, models), ...eventsFor(EVERYBODY, shown)];
+  await publishMany(em, 'catalogUpdated', events);
   await announce(em, {
     upsert: models.filter(isServed).map((model) => modelRecord(model, ratios)),
     remove: models.filter((model) => !isServed(model)).map(({ id }) => ({ kind: 'MODEL', id })),

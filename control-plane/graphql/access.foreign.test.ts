@@ -61,6 +61,9 @@ const ATTEMPTS: Readonly<Record<string, readonly Attempt[]>> = {
   conversationRename: [{ ids: { id: 'conversation' }, rest: { title: 'taken over' } }],
   // Deleting items that are not found succeeds, and deletes nothing.
   derivedItemDelete: [{ ids: { ids: 'item' }, code: 'DONE' }],
+  learnedItemsSeen: [{ ids: { ids: 'item' }, rest: { dismiss: false }, code: 'DONE' }],
+  // Before the update: an item that its owner edited cannot be undone.
+  learnedItemsUndo: [{ ids: { ids: 'item' } }],
   derivedItemUpdate: [{ ids: { id: 'item' }, rest: { text: 'taken over', version: 1 } }],
   identityUnlink: [{ ids: { id: 'identity' } }],
   messageRegenerate: [{ ids: { messageId: 'message' }, rest: ONCE }],

@@ -1,45 +1,8 @@
-/**
- * The access rules: which scope each field and type requires of access tokens, and which fields are
- * sensitive.
- */
+/** The access rules: which scope each field and type requires of access tokens. */
 import type { AccessScope } from './enums.ts';
 
 /** ANY: every token. BROWSER: no token. Otherwise a token with the scope, or with one of the scopes. */
 export type TokenRule = 'ANY' | 'BROWSER' | AccessScope | readonly AccessScope[];
-
-/** Fields that require a recent authentication of a browser session. Scripts need only the scope. */
-export const SENSITIVE: ReadonlySet<string> = new Set([
-  'Mutation.accessTokenCreate',
-  'Mutation.emailChangeRequest',
-  'Mutation.identityLinkStart',
-  'Mutation.identityUnlink',
-  'Mutation.passkeyDelete',
-  'Mutation.passkeyRegister',
-  'Mutation.personalDataExport',
-  'Mutation.personalForgetEverything',
-  'Mutation.totpEnrol',
-  'Mutation.adminChainResume',
-  'Mutation.adminChainSet',
-  'Mutation.adminChainTokenSet',
-  'Mutation.adminCredentialAdd',
-  'Mutation.adminCredentialRemove',
-  'Mutation.adminDepositKeySet',
-  'Mutation.adminGroupRatioSet',
-  'Mutation.adminModelUpsert',
-  'Mutation.adminNodeCreate',
-  'Mutation.adminNodeTokenRotate',
-  'Mutation.adminPoolUpdate',
-  'Mutation.adminUserCreate',
-  'Mutation.adminUserLinkCreate',
-  'Mutation.adminUserUpdate',
-  'Mutation.adminPaymentSettingsSet',
-  'Mutation.adminTopUpRefund',
-  'Mutation.adminWalletAdjust',
-  'Mutation.adminWebhookSecretAdd',
-  'Mutation.adminWebhookSecretRemove',
-  'Mutation.apiKeyReveal',
-  'Mutation.apiKeyRotate',
-]);
 
 /**
  * Rules by field: all fields of the root types and AdminQuery, and fields that differ from the rule of their
@@ -107,6 +70,7 @@ export const FIELD_RULES: Readonly<Record<string, TokenRule>> = {
   'Mutation.adminModelUpsert': 'ADMIN_CATALOG',
   'Mutation.adminNodeCreate': 'ADMIN_NODES',
   'Mutation.adminNodeDrain': 'ADMIN_NODES',
+  'Mutation.adminNodeForget': 'ADMIN_NODES',
   'Mutation.adminNodeTokenRotate': 'ADMIN_NODES',
   'Mutation.adminPaymentSettingsSet': 'ADMIN_WALLET',
   'Mutation.adminPersonalIntelligenceSet': 'ADMIN_UPSTREAMS',
@@ -164,6 +128,8 @@ export const FIELD_RULES: Readonly<Record<string, TokenRule>> = {
   'Mutation.passwordChange': 'BROWSER',
   'Mutation.passwordReset': 'BROWSER',
   'Mutation.passwordResetRequest': 'BROWSER',
+  'Mutation.learnedItemsSeen': 'BROWSER',
+  'Mutation.learnedItemsUndo': 'BROWSER',
   'Mutation.personalDataExport': 'BROWSER',
   'Mutation.personalForgetEverything': 'BROWSER',
   'Mutation.personalSwitchSet': 'BROWSER',
@@ -226,6 +192,7 @@ export const TYPE_RULES: Readonly<Record<string, TokenRule>> = {
   DerivedItem: 'BROWSER',
   InjectionPreview: 'BROWSER',
   ItemSource: 'BROWSER',
+  LearnedItem: 'BROWSER',
   UsedItem: 'BROWSER',
   DataPlaneNode: 'ADMIN_NODES',
   GroupPrice: 'ANY',
@@ -269,6 +236,7 @@ export const TYPE_RULES: Readonly<Record<string, TokenRule>> = {
   RequestReceipt: ['USAGE_READ', 'ADMIN_USERS'],
   SavedCard: 'ANY',
   ScheduledJob: 'ANY',
+  SecretsHealth: 'ANY',
   SecurityFactors: 'ADMIN_USERS',
   Session: 'ADMIN_USERS',
   SnippetFile: 'ANY',

@@ -8,6 +8,7 @@ import type { GraphQLFormattedError } from 'graphql';
 import { GatewayError } from '@gateway/shared/failures';
 import { unwrapResolverError } from '@apollo/server/errors';
 import { Field, ObjectType } from 'type-graphql';
+import { isDatabaseAway } from '../database/away.ts';
 import { describeEnum } from './enums.ts';
 
 /** Codes of GraphQL errors. A failure that the user can correct is a user error instead. */
@@ -21,6 +22,7 @@ export type RequestErrorCode =
   | 'RATE_LIMITED'
   | 'QUERY_TOO_COMPLEX'
   | 'REVISION_GAP'
+  | 'SERVICE_UNAVAILABLE'
   | 'INTERNAL_SERVER_ERROR';
 
 /** A GraphQL error with a stable `extensions.code`; callers see its message as it is. */
@@ -68,6 +70,7 @@ export const UserErrorCode = describeEnum(
     SPEND_LIMIT_REACHED: 'The spend limit of the key is used up.',
     WALLET_FROZEN: 'The wallet is frozen.',
     UPSTREAM_FAILED: 'The model stopped before finishing its answer; try again.',
+    NOT_STORED: 'The reply is charged but could not be stored; copy its text.',
   },
 );
 export type UserErrorCode = keyof typeof UserErrorCode;
@@ -141,11 +144,15 @@ const OPEN_CODES: ReadonlySet<unknown> = new Set([
 /** V8's message if the recursive parser exceeds the stack on a deeply nested document. */
 const STACK_EXCEEDED = 'Maximum call stack size exceeded';
 
+/** The message while the database does not answer. */
+export const DATABASE_AWAY = 'The database does not answer. Try again in a moment.';
+
 /** Logs an error that the caller must not see. */
 export type ErrorLog = (entry: { requestId: string; error: unknown }) => void;
 
 /**
- * The error for the caller: one with an open code as it is, any other as an internal error with a request id.
+ * The error for the caller: one with an open code as it is, SERVICE_UNAVAILABLE while the database does not
+ * answer, any other as an internal error with a request id.
  */
 export function maskError(
   formatted: GraphQLFormattedError,
@@ -165,12 +172,14 @@ export function maskError(
   if (code === 'GRAPHQL_PARSE_FAILED' && formatted.message.includes(STACK_EXCEEDED))
     return { message: 'The document is nested too deeply. Split it into several operations.', extensions };
   if (OPEN_CODES.has(code)) return { ...formatted, extensions };
-  const requestId = randomUUID();
-  log({ requestId, error: cause });
-  return {
-    message: 'Internal error. Try again; if it persists, report the request id.',
+  const place = {
     ...(formatted.path ? { path: formatted.path } : {}),
     ...(formatted.locations ? { locations: formatted.locations } : {}),
-    extensions: { code: 'INTERNAL_SERVER_ERROR', requestId },
   };
+  if (isDatabaseAway(cause))
+    return { message: DATABASE_AWAY, ...place, extensions: { code: 'SERVICE_UNAVAILABLE' } };
+  const requestId = randomUUID();
+  log({ requestId, error: cause });
+  const message = 'Internal error. Try again; if it persists, report the request id.';
+  return { message, ...place, extensions: { code: 'INTERNAL_SERVER_ERROR', requestId } };
 }

@@ -40,6 +40,12 @@ import { Payments } from './034-payments.ts';
 import { Chains } from './037-chains.ts';
 import { SealedChats } from './039-sealed-chats.ts';
 import { PersonalItems } from './040-personal-items.ts';
+import { PlayMoney } from './041-play-money.ts';
+import { LearnedItems } from './042-learned-items.ts';
+import { PersonalShare } from './043-personal-share.ts';
+import { CachedTokens } from './045-cached-tokens.ts';
+import { UpstreamTokens } from './046-upstream-tokens.ts';
+import { ConfigLeases } from './047-config-leases.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -82,4 +88,10 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '037-chains', class: Chains },
   { name: '039-sealed-chats', class: SealedChats },
   { name: '040-personal-items', class: PersonalItems },
+  { name: '041-play-money', class: PlayMoney },
+  { name: '042-learned-items', class: LearnedItems },
+  { name: '043-personal-share', class: PersonalShare },
+  { name: '045-cached-tokens', class: CachedTokens },
+  { name: '046-upstream-tokens', class: UpstreamTokens },
+  { name: '047-config-leases', class: ConfigLeases },
 ];

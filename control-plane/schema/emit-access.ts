@@ -8,7 +8,7 @@ import { writeFileSync } from 'node:fs';
 import { isObjectType } from 'graphql';
 import type { GraphQLField, GraphQLSchema } from 'graphql';
 import { ruleOf } from '../graphql/access.ts';
-import { SENSITIVE } from '../graphql/access.rules.ts';
+import { SENSITIVE } from '../graphql/sensitive.fields.ts';
 import type { Context } from '../graphql/context.ts';
 import { createBus } from '../database/events.ts';
 import { createSchema } from './schema.ts';

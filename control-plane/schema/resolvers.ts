@@ -22,6 +22,7 @@ import {
   PersonalItemsResolver,
   SwitchItemsResolver,
 } from '../intelligence/item.resolver.ts';
+import { LearnedItemsResolver } from '../intelligence/learned.resolver.ts';
 import { AdminPersonalIntelligenceResolver } from '../intelligence/personal.resolver.ts';
 import { PersonalIntelligenceResolver } from '../intelligence/switch.resolver.ts';
 import { DownloadResolver } from '../downloads/download.resolver.ts';
@@ -31,6 +32,7 @@ import { KeyResolver } from '../keys/key.resolver.ts';
 import { GlobalObjectResolver } from './lookup.resolver.ts';
 import { AuditTargetResolver } from './lookup.targets.ts';
 import { NodeCreditResolver } from '../nodes/credit.resolver.ts';
+import { NodeForgetResolver } from '../nodes/forget.resolver.ts';
 import { SystemHealthResolver } from '../nodes/health.resolver.ts';
 import {
   AdminNodesResolver,
@@ -142,6 +144,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   ModelRoutesResolver,
   NodeResolver,
   AdminNodesResolver,
+  NodeForgetResolver,
   SystemHealthResolver,
   PendingNodesResolver,
   LeaseNodeResolver,
@@ -177,6 +180,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   PersonalItemsResolver,
   ItemResolver,
   ChatItemsResolver,
+  LearnedItemsResolver,
   AdminPersonalIntelligenceResolver,
   UserPlaygroundResolver,
   PlaygroundHomeResolver,

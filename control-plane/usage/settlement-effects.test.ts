@@ -8,6 +8,7 @@ import { SYSTEM_ACTOR } from '../graphql/context.ts';
 import { newId } from '../database/ids.ts';
 import { Listener } from '../database/listener.ts';
 import { query, sql } from '../database/sql.ts';
+import { entriesPage } from '../wallet/entries.service.ts';
 import { closeLease, reclaimLease } from '../wallet/lease.end.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { revenueAccount } from '../wallet/ledger.ts';
@@ -104,6 +105,14 @@ describe('settlement of a batch', () => {
       ],
     });
     expect(second?.description).toBe('1 request');
+    const kinds = ['USAGE' as const];
+    const entries = await entriesPage(money.em(), { walletId: of.walletId, kinds }, { limit: 9 });
+    // The entries of one transaction share its description: each names the requests that it paid itself.
+    expect(entries.map(({ bucket, description }) => `${bucket} ${description}`).sort()).toEqual([
+      'CASH 1 request',
+      'CASH 1 request',
+      'GIFT 1 request',
+    ]);
     const leases = await query(
       money.em(),
       sql`select charge_count, charge_sum::text as sum from wallet_lease where id = ${of.leaseId}`,

@@ -124,7 +124,10 @@ export async function totalsBeforeOfKeys(
   return new Map(keyIds.map((id) => [id, totals.get(id) ?? NO_TOTALS]));
 }
 
-const NO_TOTALS: Totals = { requests: 0, failed: 0, inputTokens: '0', outputTokens: '0', cost: 0n };
+const NO_TOTALS: Totals = {
+  ...{ requests: 0, failed: 0, inputTokens: '0', outputTokens: '0', cachedTokens: '0' },
+  cost: 0n,
+};
 
 function setsOfKeys(em: EntityManager, keyIds: readonly string[], { range, bucket }: KeySpan): Promise<Sets> {
   return setsOf(em, summarySource({ range, conditions: { keyIds }, byOwner: true }), {

@@ -13,6 +13,7 @@ export interface Totals {
   failed: number;
   inputTokens: string;
   outputTokens: string;
+  cachedTokens: string;
   cost: bigint;
 }
 
@@ -60,13 +61,14 @@ const COLUMNS: Record<Dimension, Statement> = {
 
 const SUMS = sql`coalesce(sum(requests), 0)::integer as requests, coalesce(sum(failed), 0)::integer as failed,
   coalesce(sum(input_tokens), 0)::text as input, coalesce(sum(output_tokens), 0)::text as output,
-  coalesce(sum(cost), 0)::text as cost`;
+  coalesce(sum(cached_tokens), 0)::text as cached, coalesce(sum(cost), 0)::text as cost`;
 
 interface SumsRow {
   requests: number;
   failed: number;
   input: string;
   output: string;
+  cached: string;
   cost: string;
 }
 interface SetsRow {
@@ -85,7 +87,7 @@ export async function setsOf(em: EntityManager, source: Statement, request: Sets
     with sums as materialized (
       select ${bucket ? BUCKETS[bucket] : NOTHING} as point, ${one} as one, ${two} as two, ${three} as three,
         sum(requests) as requests, sum(failed) as failed, sum(input_tokens) as input_tokens,
-        sum(output_tokens) as output_tokens, sum(cost) as cost
+        sum(output_tokens) as output_tokens, sum(cached_tokens) as cached_tokens, sum(cost) as cost
       from ${source} u group by 1, 2, 3, 4)
     select (select to_json(t) from (select ${SUMS} from sums) t) as totals,
       ${bucket ? seriesOf(request) : NOTHING} as series,
@@ -132,6 +134,13 @@ function keyOf(dimension: Dimension | undefined, column: Statement): Statement {
   return dimension === 'USER' ? sql`(select user_id from wallet where id = s.${column})` : sql`s.${column}`;
 }
 
-function toTotals({ requests, failed, input, output, cost }: SumsRow): Totals {
-  return { requests, failed, inputTokens: input, outputTokens: output, cost: BigInt(cost) };
+function toTotals({ requests, failed, input, output, cached, cost }: SumsRow): Totals {
+  return {
+    requests,
+    failed,
+    inputTokens: input,
+    outputTokens: output,
+    cachedTokens: cached,
+    cost: BigInt(cost),
+  };
 }

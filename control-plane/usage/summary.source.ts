@@ -99,7 +99,7 @@ function walletSpans({ walletId }: WalletConditions, width: 'DAY' | 'WEEK', { fr
   if (walletId) list.push(sql`wallet_id = ${walletId}`);
   return sql`select at, wallet_id, null as key_id, null as model_name, null as pool_id,
       null as billing_group, null as source, null as status, requests, failed,
-      input_tokens, output_tokens, cost
+      input_tokens, output_tokens, cached_tokens, cost
     from usage_wallet_span where ${all(list)}`;
 }
 
@@ -107,7 +107,7 @@ function rowsOf(conditions: WalletConditions, range: Span): Statement {
   return sql`select at, wallet_id, key_id, model_name, coalesce(pool_id, '') as pool_id, billing_group,
       source, status, 1 as requests, case when status = 'SUCCEEDED' then 0 else 1 end as failed,
       coalesce(input_tokens, 0) as input_tokens,
-      coalesce(output_tokens, 0) as output_tokens, cost
+      coalesce(output_tokens, 0) as output_tokens, coalesce(cached_tokens, 0) as cached_tokens, cost
     from usage_entry where ${whereOf({ ...conditions, range })}`;
 }
 
@@ -117,13 +117,13 @@ function hoursOf(conditions: WalletConditions, range: Span): Statement {
   if (keyIds) list.push(sql`key_id = any(${[...keyIds]}::text[])`);
   if (walletId) list.push(sql`wallet_id = ${walletId}`);
   return sql`select hour as at, wallet_id, key_id, model_name, pool_id, billing_group, source, status,
-      requests, ${FAILED} as failed, input_tokens, output_tokens, cost
+      requests, ${FAILED} as failed, input_tokens, output_tokens, cached_tokens, cost
     from usage_hour where ${all(list)}`;
 }
 
 function hoursOfAll(conditions: WalletConditions, range: Span): Statement {
   return sql`select hour as at, null as wallet_id, null as key_id, model_name, pool_id, billing_group, source,
-      status, requests, ${FAILED} as failed, input_tokens, output_tokens, cost
+      status, requests, ${FAILED} as failed, input_tokens, output_tokens, cached_tokens, cost
     from usage_hour_all where ${dimensionsOf(conditions, range)}`;
 }
 

@@ -47,6 +47,7 @@ beforeAll(async () => {
       at: new Date(now - ((index * 7919) % (SPREAD_HOURS * HOUR_MS))),
       inputTokens: index,
       outputTokens: index % 3 === 0 ? null : 2 * index,
+      cachedTokens: index % 5 === 0 ? null : Math.floor(index / 2),
     }),
   );
   await settle(money.em(), { node: { ...SYSTEM_ACTOR, kind: 'NODE', id: nodeId }, records });
@@ -78,7 +79,8 @@ async function counted(wanted: UsageConditions, range: { from: Date; to: Date })
     sql`select count(*)::integer as requests,
       count(*) filter (where status <> 'SUCCEEDED')::integer as failed,
       coalesce(sum(input_tokens), 0)::text as "inputTokens",
-      coalesce(sum(output_tokens), 0)::text as "outputTokens"
+      coalesce(sum(output_tokens), 0)::text as "outputTokens",
+      coalesce(sum(cached_tokens), 0)::text as "cachedTokens"
     from usage_entry where ${whereOf({ ...own, range })}`,
   );
 }

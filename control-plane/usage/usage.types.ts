@@ -228,6 +228,9 @@ export class UsageTotals {
   @Field(() => Decimal, { description: 'Output tokens.' })
   outputTokens!: string;
 
+  @Field(() => Decimal, { description: 'Input tokens that were read from a cache of the provider.' })
+  cachedTokens!: string;
+
   @Field(() => Money, { description: 'Sum of charges.' })
   cost!: bigint;
 }
