@@ -1,7 +1,8 @@
 /** Ways into the console in a real browser: links of mails, the policy, providers; nothing secret stays. */
 import { describe, expect, test } from 'vitest';
 import { LINK_TOKEN } from './test/account-answers.ts';
-import { ready, violations } from './test/browser.ts';
+import { isPublic } from './public-paths.ts';
+import { ADMIN_PAGES, OWN_PAGES, PUBLIC_PAGES, ready, violations } from './test/browser.ts';
 import { houseOfTests, press } from './test/visit.ts';
 
 const house = houseOfTests();
@@ -50,6 +51,28 @@ describe.skipIf(!ready)('a link', () => {
       await page.keyboard.press('Enter');
       await page.getByText('If nobody@example.org has an account, a link was sent to it.').waitFor();
     });
+  });
+});
+
+describe.skipIf(!ready)('a link that activates an account', () => {
+  test('does not ask for an address, because the account has one', async () => {
+    await visit(`/activate#${LINK_TOKEN}`, async (page) => {
+      house.stage.fake.state.signedIn = false;
+      await page.getByLabel('Password', { exact: true }).fill('tram orchid 41 window');
+      expect(await page.getByLabel('Email').count()).toBe(0);
+      await page.getByRole('checkbox').check();
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/keys$/);
+    });
+  });
+});
+
+describe('a page', () => {
+  test('is left for sign-in at the end of a session, unless it needs none', () => {
+    const pathOf = (where: string): string => where.split(/[?#]/)[0] ?? '';
+    const pages = PUBLIC_PAGES.map(pathOf).filter((path) => path !== '/no-such-page');
+    expect(pages.filter((path) => !isPublic(path))).toEqual([]);
+    expect([...OWN_PAGES, ...ADMIN_PAGES].filter((where) => isPublic(pathOf(where)))).toEqual([]);
   });
 });
 

@@ -1,5 +1,6 @@
 /** Routes of the administrators' pages. Each page is its own chunk. */
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { validPaymentsSearch } from './pages/admin/payments/search.ts';
 import { validPoolListSearch } from './pages/admin/pools/search.ts';
 import { validAdminSearch } from './pages/admin/search.ts';
 import { root, words } from './root-route.ts';
@@ -95,6 +96,47 @@ const adminIntelligence = createRoute({
     'IntelligencePage',
   ),
 });
+const adminPayments = createRoute({
+  getParentRoute: () => admin,
+  path: '/payments',
+  loader: words('payments', 'wallet'),
+  validateSearch: validPaymentsSearch,
+  component: lazyRouteComponent(() => import('./pages/admin/payments/top-ups-page.tsx'), 'TopUpsPage'),
+});
+const adminTopUp = createRoute({
+  getParentRoute: () => admin,
+  path: '/payments/top-ups/$id',
+  loader: words('payments', 'wallet'),
+  component: lazyRouteComponent(() => import('./pages/admin/payments/top-up-page.tsx'), 'TopUpPage'),
+});
+const adminDeposits = createRoute({
+  getParentRoute: () => admin,
+  path: '/payments/deposits',
+  loader: words('payments', 'wallet'),
+  validateSearch: validPaymentsSearch,
+  component: lazyRouteComponent(() => import('./pages/admin/payments/top-ups-page.tsx'), 'DepositsPage'),
+});
+const adminCorrections = createRoute({
+  getParentRoute: () => admin,
+  path: '/payments/corrections',
+  loader: words('payments', 'wallet'),
+  component: lazyRouteComponent(
+    () => import('./pages/admin/payments/corrections-page.tsx'),
+    'CorrectionsPage',
+  ),
+});
+const adminCards = createRoute({
+  getParentRoute: () => admin,
+  path: '/payments/cards',
+  loader: words('payments', 'cards'),
+  component: lazyRouteComponent(() => import('./pages/admin/payments/cards-page.tsx'), 'CardsPage'),
+});
+const adminChains = createRoute({
+  getParentRoute: () => admin,
+  path: '/payments/blockchains',
+  loader: words('payments', 'chains'),
+  component: lazyRouteComponent(() => import('./pages/admin/payments/chains-page.tsx'), 'ChainsPage'),
+});
 const adminStorefront = createRoute({
   getParentRoute: () => admin,
   path: '/storefront',
@@ -131,6 +173,12 @@ const adminPages = [
   adminUpstreams,
   adminUpstream,
   adminIntelligence,
+  adminPayments,
+  adminTopUp,
+  adminDeposits,
+  adminCorrections,
+  adminCards,
+  adminChains,
   adminStorefront,
   adminPools,
   adminPool,

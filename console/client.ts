@@ -110,6 +110,7 @@ const PARTS: readonly string[] = !import.meta.env.DEV
       'PersonalIntelligenceHealth',
       'InjectionPreview',
       'ItemSource',
+      'LearnedItem',
       'UsedItem',
       'MessageAttachment',
       'MessageTextDelta',
@@ -150,6 +151,9 @@ const PARTS: readonly string[] = !import.meta.env.DEV
       'CardTopUpTerms',
       'DepositOption',
       'CryptoDeposit',
+      'PaymentSettings',
+      'Chain',
+      'ChainToken',
       'SavedCard',
       'AutoTopUp',
     ];

@@ -11,7 +11,7 @@ import type { HtmlTagDescriptor, Plugin, Rolldown } from 'vite';
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const EARLY = path.join(HERE, 'early.ts');
 const ROUTES = ['routes.tsx', 'admin-routes.tsx'];
-/** The folders of texts. The English texts of the frame are part of the entry script. */
+/** The folders of texts. English texts of the frame, and the list of areas, are part of the entry script. */
 const WORDS = { en: 'messages/en', 'zh-CN': 'messages/zh-cn' } as const;
 const FONT = /hanken-grotesk-latin[\w-]*\.woff2$/;
 
@@ -97,7 +97,10 @@ function listPages(chunks: Chunks): ConsolePage[] {
   return readRoutes().map(({ path: at, sources, areas }) => {
     const wordsIn = (folder: string, names: readonly string[]): string[] =>
       chunks.of([...new Set(names)].map((area) => `${folder}/${area}.ts`));
-    const words = { en: wordsIn(WORDS.en, areas), 'zh-CN': wordsIn(WORDS['zh-CN'], ['frame', ...areas]) };
+    const words = {
+      en: wordsIn(WORDS.en, areas),
+      'zh-CN': wordsIn(WORDS['zh-CN'], ['areas', 'frame', ...areas]),
+    };
     return { path: at, files: chunks.of(sources), words };
   });
 }

@@ -102,7 +102,10 @@ describe.skipIf(!ready).each(HANDS)('by $hand alone, a key in use', (hand) => {
       await dialog.getByText(/It was last used \d+ min ago\./).waitFor();
       await use(page, buttonIn(dialog, 'Stop now'));
       await dialog.waitFor({ state: 'detached' });
-      await page.getByText('stopped, applied on 2 of 3 nodes. The others follow.').first().waitFor();
+      await page
+        .getByText(/stopped, applied on 2 of 3 nodes\. Last contact of others: us-1 \(/)
+        .first()
+        .waitFor();
       await banner.waitFor({ state: 'detached' });
       await use(page, page.getByRole('button', { name: 'Actions for Codex in CI' }));
       await page.getByRole('menuitem', { name: 'Rotate…' }).waitFor();

@@ -30,6 +30,18 @@ describe.skipIf(!ready)('who is signed in', () => {
   });
 });
 
+describe.skipIf(!ready)('the balance', () => {
+  test.each([1280, 390])('is part of the name of its link at %i px', async (width) => {
+    await visit('/keys', async (page) => {
+      await page.setViewportSize({ width, height: 800 });
+      await page
+        .getByRole('banner')
+        .getByRole('link', { name: /^Available \$\d+\.\d{2}/ })
+        .waitFor();
+    });
+  });
+});
+
 describe.skipIf(!ready)('an open menu', () => {
   const MENUS = [
     { where: '/keys', name: 'Actions for Staging' },

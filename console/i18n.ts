@@ -40,50 +40,42 @@ export type Area =
   | 'privacy'
   | 'pools'
   | 'purchase'
-  | 'storefront';
-type Words = () => Promise<object>;
+  | 'storefront'
+  | 'payments'
+  | 'cards'
+  | 'chains';
+/** Loads a file of texts, which exports one object. Destructuring it here would add 2 kB to every page. */
+export type LoadWords = () => Promise<Record<string, object>>;
 
-const WORDS: Record<Language, Record<Area, Words>> = {
-  en: {
-    frame: () => Promise.resolve(frame),
-    account: async () => (await import('./messages/en/account.ts')).account,
-    keys: async () => (await import('./messages/en/keys.ts')).keys,
-    wallet: async () => (await import('./messages/en/wallet.ts')).wallet,
-    usage: async () => (await import('./messages/en/usage.ts')).usage,
-    receipt: async () => (await import('./messages/en/receipt.ts')).receipt,
-    pricing: async () => (await import('./messages/en/pricing.ts')).pricing,
-    pools: async () => (await import('./messages/en/pools.ts')).pools,
-    purchase: async () => (await import('./messages/en/purchase.ts')).purchase,
-    admin: async () => (await import('./messages/en/admin.ts')).admin,
-    operation: async () => (await import('./messages/en/operation.ts')).operation,
-    people: async () => (await import('./messages/en/people.ts')).people,
-    storefront: async () => (await import('./messages/en/storefront.ts')).storefront,
-    personal: async () => (await import('./messages/en/personal.ts')).personal,
-    profile: async () => (await import('./messages/en/profile.ts')).profile,
-    help: async () => (await import('./messages/en/help.ts')).help,
-    privacy: async () => (await import('./messages/en/privacy.ts')).privacy,
-    playground: async () => (await import('./messages/en/playground.ts')).playground,
-  },
-  'zh-CN': {
-    frame: async () => (await import('./messages/zh-cn/frame.ts')).frame,
-    account: async () => (await import('./messages/zh-cn/account.ts')).account,
-    keys: async () => (await import('./messages/zh-cn/keys.ts')).keys,
-    wallet: async () => (await import('./messages/zh-cn/wallet.ts')).wallet,
-    usage: async () => (await import('./messages/zh-cn/usage.ts')).usage,
-    receipt: async () => (await import('./messages/zh-cn/receipt.ts')).receipt,
-    pricing: async () => (await import('./messages/zh-cn/pricing.ts')).pricing,
-    pools: async () => (await import('./messages/zh-cn/pools.ts')).pools,
-    purchase: async () => (await import('./messages/zh-cn/purchase.ts')).purchase,
-    admin: async () => (await import('./messages/zh-cn/admin.ts')).admin,
-    operation: async () => (await import('./messages/zh-cn/operation.ts')).operation,
-    people: async () => (await import('./messages/zh-cn/people.ts')).people,
-    storefront: async () => (await import('./messages/zh-cn/storefront.ts')).storefront,
-    personal: async () => (await import('./messages/zh-cn/personal.ts')).personal,
-    profile: async () => (await import('./messages/zh-cn/profile.ts')).profile,
-    help: async () => (await import('./messages/zh-cn/help.ts')).help,
-    privacy: async () => (await import('./messages/zh-cn/privacy.ts')).privacy,
-    playground: async () => (await import('./messages/zh-cn/playground.ts')).playground,
-  },
+/** English texts by area. */
+const ENGLISH: Record<Area, LoadWords> = {
+  frame: () => Promise.resolve({ frame }),
+  account: () => import('./messages/en/account.ts'),
+  keys: () => import('./messages/en/keys.ts'),
+  wallet: () => import('./messages/en/wallet.ts'),
+  usage: () => import('./messages/en/usage.ts'),
+  receipt: () => import('./messages/en/receipt.ts'),
+  pricing: () => import('./messages/en/pricing.ts'),
+  pools: () => import('./messages/en/pools.ts'),
+  purchase: () => import('./messages/en/purchase.ts'),
+  admin: () => import('./messages/en/admin.ts'),
+  operation: () => import('./messages/en/operation.ts'),
+  people: () => import('./messages/en/people.ts'),
+  storefront: () => import('./messages/en/storefront.ts'),
+  payments: () => import('./messages/en/payments.ts'),
+  cards: () => import('./messages/en/cards.ts'),
+  chains: () => import('./messages/en/chains.ts'),
+  personal: () => import('./messages/en/personal.ts'),
+  profile: () => import('./messages/en/profile.ts'),
+  help: () => import('./messages/en/help.ts'),
+  privacy: () => import('./messages/en/privacy.ts'),
+  playground: () => import('./messages/en/playground.ts'),
+};
+
+/** Texts of other languages are listed in scripts of their own, which most visitors do not need. */
+const WORDS: Record<Language, () => Promise<Record<Area, LoadWords>>> = {
+  en: () => Promise.resolve(ENGLISH),
+  'zh-CN': async () => (await import('./messages/zh-cn/areas.ts')).AREAS,
 };
 
 const wanted = new Set<Area>(['frame']);
@@ -119,7 +111,8 @@ const loaded = new Set<string>();
 
 async function load(language: string, area: Area): Promise<void> {
   if (loaded.has(`${language} ${area}`)) return;
-  const words = await WORDS[closest(language) ?? 'en'][area]();
+  const areas = await WORDS[closest(language) ?? 'en']();
+  const [words = {}] = Object.values(await areas[area]());
   const shown = language === PSEUDO ? (await import('./messages/pseudo.ts')).pseudo(words) : words;
   i18next.addResourceBundle(language, 'translation', shown, true, true);
   loaded.add(`${language} ${area}`);

@@ -6,16 +6,14 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { followSystemTheme } from './components/theme.ts';
 import { startI18n } from './i18n.ts';
+import { isPublic } from './public-paths.ts';
 import { router } from './routes.tsx';
 import { SessionProvider } from './session.tsx';
-
-const PUBLIC_PATHS = ['/sign-in', '/register', '/claim', '/activate', '/pricing', '/privacy-policy'];
 
 // When a session ends, public pages stay; all others go to sign-in and return afterwards.
 function onSignedOut(): void {
   const { pathname, href } = router.state.location;
-  const open = PUBLIC_PATHS.some((path) => pathname === path || pathname.startsWith(`${path}/`));
-  if (!open) void router.navigate({ to: '/sign-in', search: { next: href } });
+  if (!isPublic(pathname)) void router.navigate({ to: '/sign-in', search: { next: href } });
 }
 
 const place = document.getElementById('root');

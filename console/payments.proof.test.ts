@@ -59,6 +59,17 @@ describe.skipIf(!ready)('a top-up by card', () => {
   });
 });
 
+describe.skipIf(!ready)('a payment in a demo', () => {
+  test('is marked as play money', async () => {
+    house.stage.fake.state.playMoney = true;
+    await visit('/wallet', async (page) => {
+      await page.getByRole('button', { name: 'Add cash' }).click();
+      await page.getByRole('dialog').getByText('play money: no card is charged').waitFor();
+      expect(await violations(page)).toEqual([]);
+    });
+  });
+});
+
 describe.skipIf(!ready)('a deposit', () => {
   test('gets an address with a QR code, by mouse and by keyboard', async () => {
     await visit('/wallet', async (page) => {

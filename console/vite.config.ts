@@ -13,7 +13,8 @@ const EVERYWHERE = new RegExp(
     'node_modules/(?:react|react-dom|scheduler|urql|@urql|wonka|gql.tada|i18next|clsx)/',
     'node_modules/@tanstack/(?!(?:react-table|table-core)/)',
     'console/(?:client|graphql|session|routes|admin-routes|root-route|i18n|translation)\\.tsx?$',
-    'console/pages/(?:admin|admin/pools|keys|playground|pools|pricing|profile|usage|wallet)/search\\.ts$',
+    'console/pages/admin/(?:(?:payments|pools)/)?search\\.ts$',
+    'console/pages/(?:keys|playground|pools|pricing|profile|usage|wallet)/search\\.ts$',
     'console/messages/en/frame\\.ts$',
     'console/components/(?:button|copy|field|mark|notice|page-head|store|tag|theme|time)\\.tsx?$',
     'console/pages/(?:answer-fields|failure-words)\\.ts$',
@@ -76,7 +77,7 @@ const ADMIN = new RegExp(
   [
     'console/pages/admin/(?:admin-shell|paged-list|region|use-task)\\.tsx?$',
     'console/messages/en/admin\\.ts$',
-    'lucide-react/dist/esm/icons/(?:book-open-text|layers|percent|plug|server|users)\\.',
+    'lucide-react/dist/esm/icons/(?:banknote|book-open-text|layers|percent|plug|server|users)\\.',
   ].join('|'),
 );
 

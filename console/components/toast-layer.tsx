@@ -16,7 +16,7 @@ function show(message: ToastMessage): void {
   shown.add(message);
   const { text, failed = false, action } = message;
   const id = manager.add({
-    description: text,
+    title: text,
     type: failed ? 'failed' : 'done',
     priority: failed ? 'high' : 'low',
     ...(action && {
@@ -61,7 +61,7 @@ function Toasts() {
       ) : (
         <CircleCheck size={16} strokeWidth={1.75} className="flex-none text-good" aria-hidden="true" />
       )}
-      <Base.Description className="min-w-0 flex-1 text-table" />
+      <Base.Title render={<div />} className="min-w-0 flex-1 text-table" />
       {toast.actionProps && <Base.Action className={ACTION} />}
       <Base.Close aria-label={t('dialog.close')} className="text-ink-3 touch:size-11">
         <X size={16} strokeWidth={1.75} className="mx-auto" />

@@ -1,10 +1,13 @@
 /** English texts of the console; their keys are the keys of every language. */
 import { account } from './en/account.ts';
 import { admin } from './en/admin.ts';
+import { cards } from './en/cards.ts';
+import { chains } from './en/chains.ts';
 import { frame } from './en/frame.ts';
 import { help } from './en/help.ts';
 import { keys } from './en/keys.ts';
 import { operation } from './en/operation.ts';
+import { payments } from './en/payments.ts';
 import { people } from './en/people.ts';
 import { personal } from './en/personal.ts';
 import { playground } from './en/playground.ts';
@@ -28,6 +31,7 @@ export const en = {
   ...pools,
   ...purchase,
   ...storefront,
+  payments: { ...payments.payments, ...cards.payments, ...chains.payments },
   ...personal,
   admin: { ...admin.admin, ...people.admin, ...operation.admin },
   ...playground,

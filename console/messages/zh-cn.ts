@@ -1,10 +1,13 @@
 /** Simplified Chinese texts of the console. */
 import { account } from './zh-cn/account.ts';
 import { admin } from './zh-cn/admin.ts';
+import { cards } from './zh-cn/cards.ts';
+import { chains } from './zh-cn/chains.ts';
 import { frame } from './zh-cn/frame.ts';
 import { help } from './zh-cn/help.ts';
 import { keys } from './zh-cn/keys.ts';
 import { operation } from './zh-cn/operation.ts';
+import { payments } from './zh-cn/payments.ts';
 import { people } from './zh-cn/people.ts';
 import { personal } from './zh-cn/personal.ts';
 import { playground } from './zh-cn/playground.ts';
@@ -28,6 +31,7 @@ export const zhCN = {
   ...pools,
   ...purchase,
   ...storefront,
+  payments: { ...payments.payments, ...cards.payments, ...chains.payments },
   ...personal,
   admin: { ...admin.admin, ...people.admin, ...operation.admin },
   ...playground,

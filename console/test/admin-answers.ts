@@ -95,6 +95,8 @@ const NO_HEALTH = {
   requests5m: 0,
   errorRate5m: null,
   p95LatencyMs: null,
+  inputTokens5m: '0',
+  cachedTokens5m: '0',
   asOf: null,
   lastProbeAt: null,
   lastProbeStatus: null,
@@ -109,6 +111,8 @@ const HEALTH = {
   requests5m: 1_480,
   errorRate5m: '0.0412',
   p95LatencyMs: 1_840,
+  inputTokens5m: '13320000',
+  cachedTokens5m: '11241000',
   asOf: ago(3_000),
   lastProbeAt: ago(2 * HOUR_MS),
   lastProbeStatus: 401,
@@ -189,6 +193,9 @@ export const admin = {
     status: 'DEGRADED',
     database: 'OK',
     dataPlane: 'DEGRADED',
+    paymentProvider: 'OK',
+    chains: 'DEGRADED',
+    secrets: { status: 'OK', total: 500, remaining: 120, unreadable: 0 },
     settlementAlarms24h: 0,
     nodes,
     jobs,
@@ -244,6 +251,10 @@ export const adminMutations = (state: AccountState) => ({
   adminSessionRevoke: () => ({ user: users[1], userErrors: [] }),
   adminNodeDrain: ({ input }: { input: { id: string } }) => ({
     node: { ...nodes.find(({ id }) => id === input.id), state: 'DRAINING' },
+    userErrors: [],
+  }),
+  adminNodeForget: ({ input }: { input: { id: string } }) => ({
+    node: { ...nodes.find(({ id }) => id === input.id), retired: true, leases: 0, held: '0' },
     userErrors: [],
   }),
   adminPersonalIntelligenceSet: ({ input }: { input: object }) => ({

@@ -2,6 +2,7 @@
 import { accountChanges, accountOf, type AccountState } from './account-answers.ts';
 import { admin, adminMutations } from './admin-answers.ts';
 import { connection } from './connection.ts';
+import { deskMutations, deskQueries, type DeskState } from './desk-answers.ts';
 import { policy, policyVersions, sessions } from './account.ts';
 import { poolMutations, poolQueries, poolsOf, type PoolState } from './pool-answers.ts';
 import { intelligenceOf, itemMutations, type ItemState } from './item-answers.ts';
@@ -13,12 +14,14 @@ import { entries } from './sample-entries.ts';
 import { groupRatios, makeRow, models } from './sample.ts';
 
 /** What the fake service knows; tests change it between pages. */
-export interface State extends AccountState, PoolState, PaymentState, ItemState {
+export interface State extends AccountState, PoolState, PaymentState, ItemState, DeskState {
   broken: boolean;
   /** What of the wallet is other than usual. */
   money: object;
   /** Whether who is signed in is an administrator. */
   admin: boolean;
+  /** Replaces the text of every field of type String; undefined leaves them. */
+  rewrite: ((text: string, field: string) => string) | undefined;
 }
 
 const USAGE_ROWS = 120;
@@ -115,7 +118,12 @@ const SHARES = [52, 23, 14, 9, 1.2];
 
 function totalsOf(requests: number, price = 0.22) {
   const cost = (requests * price).toFixed(2);
-  return { cost, requests, failed: Math.floor(requests / 40), inputTokens: '0', outputTokens: '0' };
+  const tokens = {
+    inputTokens: String(requests * 9_000),
+    outputTokens: '0',
+    cachedTokens: String(requests * 7_600),
+  };
+  return { cost, requests, failed: Math.floor(requests / 40), ...tokens };
 }
 
 /** Sums that repeat themselves each week: weekends are quiet. */
@@ -159,9 +167,11 @@ export function queries(state: State) {
   const viewer = viewerOf(state);
   return {
     viewer: () => (state.signedIn ? viewer : null),
-    admin: () => (state.admin ? { ...admin, pools: poolsOf(state) } : null),
+    admin: () => (state.admin ? { ...admin, pools: poolsOf(state), ...deskQueries(state) } : null),
     ...poolQueries(state),
     ...paymentQueries(state),
+    topUp: ({ id }: { id: string }) =>
+      [...state.topUps, ...(state.admin ? state.desk.topUps : [])].find((topUp) => topUp.id === id) ?? null,
     usageExport: ({ format }: { format: string }) => fileOf('usage', format),
     ledgerExport: ({ format }: { format: string }) => fileOf('ledger', format),
     requestReceipt: ({ requestId }: { requestId: string }) => receiptOf(requestId, state.admin),
@@ -200,6 +210,7 @@ export function mutations(state: State) {
     ...paymentMutations(state),
     ...itemMutations(state),
     ...adminMutations(state),
+    ...deskMutations(state),
   };
 }
 

@@ -7,12 +7,21 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { withPreloads } from '@gateway/shared/console-pages';
-import { buildSchema, graphql } from 'graphql';
+import {
+  buildSchema,
+  defaultFieldResolver,
+  getNamedType,
+  graphql,
+  GraphQLString,
+  isObjectType,
+} from 'graphql';
+import type { GraphQLSchema } from 'graphql';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import { makeAccount } from './account-answers.ts';
 import { mutations, queries, type State } from './answers.ts';
-import { makeItems } from './item-answers.ts';
+import { makeDesk } from './desk-answers.ts';
+import { intelligenceOf, learnItem, makeItems } from './item-answers.ts';
 import { makePools, poolAdministration } from './pool-answers.ts';
 import { makePayments } from './payment-answers.ts';
 import { makeKeys, makeRow } from './sample.ts';
@@ -28,6 +37,10 @@ export interface Fake {
   changeTopUp(values: object): void;
   /** Sends one new line of usage to whoever listens. */
   addUsage(): void;
+  /** How often somebody has begun to listen to Personal Intelligence. */
+  intelligenceListeners(): number;
+  /** Learns an item, or a new text of one, and tells whoever listens. */
+  learn(item: { id: string; text: string }): void;
   /** Opens or closes the storefront, and tells whoever listens. */
   turnStorefront(state: 'OPEN' | 'CLOSED'): void;
   close(): Promise<void>;
@@ -44,17 +57,24 @@ const CONTENT_TYPES: Record<string, string> = {
 };
 
 function makeState(): State {
-  const account = { ...makeAccount(), ...makePools(), ...makePayments(), ...makeItems() };
-  return { signedIn: true, keys: makeKeys(), broken: false, admin: false, money: {}, ...account };
+  const account = { ...makeAccount(), ...makePools(), ...makePayments(), ...makeItems(), ...makeDesk() };
+  return {
+    signedIn: true,
+    keys: makeKeys(),
+    broken: false,
+    admin: false,
+    money: {},
+    rewrite: undefined,
+    ...account,
+  };
 }
 
 /** Starts it over the built console in `folder`. */
 export async function startFake(folder: string, schemaText: string): Promise<Fake> {
-  const schema = buildSchema(schemaText);
   const state = makeState();
-  const rows = makeTopic<Row>();
-  const shop = makeTopic<State['storefront']>();
-  const payments = makeTopic<TopUp>();
+  const schema = rewritable(buildSchema(schemaText), state);
+  const topics = makeTopics();
+  const { rows, shop, payments, learning } = topics;
   const tell = () => shop.send({ ...state.storefront });
   const root = { ...queries(state), ...mutations(state), ...poolAdministration(state, tell) };
   let added = 1_000;
@@ -64,17 +84,17 @@ export async function startFake(folder: string, schemaText: string): Promise<Fak
     else file(folder, request, response);
   });
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(Buffer.from(chunk));
-    const { query, variables } = JSON.parse(Buffer.concat(chunks).toString());
+    const { query, variables } = JSON.parse(await bodyOf(request));
     response.setHeader('content-type', 'application/json');
     if (state.broken) return void response.end(JSON.stringify({ errors: [BROKEN] }));
     response.end(
       JSON.stringify(await graphql({ schema, source: query, variableValues: variables, rootValue: root })),
     );
   }
-  const roots = { subscription: subscriptions({ rows, shop, payments }) };
-  const live = useServer({ schema, roots }, new WebSocketServer({ server, path: '/graphql' }));
+  const live = useServer(
+    { schema, roots: { subscription: subscriptions(topics) } },
+    new WebSocketServer({ server, path: '/graphql' }),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
@@ -84,10 +104,9 @@ export async function startFake(folder: string, schemaText: string): Promise<Fak
     usageListeners: () => rows.begun(),
     addUsage: () => rows.send({ ...makeRow(added++), createdAt: new Date().toISOString() }),
     topUpListeners: () => payments.begun(),
-    changeTopUp: (values) => {
-      const [newest] = state.topUps;
-      if (newest) payments.send(Object.assign(newest, values));
-    },
+    changeTopUp: (values) => changeNewest(state, payments, values),
+    intelligenceListeners: () => learning.begun(),
+    learn: (item) => learning.send(intelligenceOf(learnItem(state, item))),
     turnStorefront: (to) => {
       state.storefront = { ...state.storefront, state: to };
       tell();
@@ -98,6 +117,28 @@ export async function startFake(folder: string, schemaText: string): Promise<Fak
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString();
+}
+
+/** The schema, in which `state.rewrite` replaces the text of every field of type String. */
+function rewritable(schema: GraphQLSchema, state: State): GraphQLSchema {
+  const rewritten = (value: unknown, name: string): unknown => {
+    if (Array.isArray(value)) return value.map((item) => rewritten(item, name));
+    return typeof value === 'string' ? (state.rewrite?.(value, name) ?? value) : value;
+  };
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+    for (const field of Object.values(type.getFields())) {
+      if (getNamedType(field.type) !== GraphQLString) continue;
+      field.resolve = async (...parts) => rewritten(await defaultFieldResolver(...parts), field.name);
+    }
+  }
+  return schema;
 }
 
 const BROKEN = {
@@ -154,9 +195,18 @@ interface Topics {
   rows: Topic<Row>;
   shop: Topic<State['storefront']>;
   payments: Topic<TopUp>;
+  learning: Topic<ReturnType<typeof intelligenceOf>>;
 }
 
-function subscriptions({ rows, shop, payments }: Topics) {
+function changeNewest({ topUps: [newest] }: State, payments: Topic<TopUp>, values: object): void {
+  if (newest) payments.send(Object.assign(newest, values));
+}
+
+function makeTopics(): Topics {
+  return { rows: makeTopic(), shop: makeTopic(), payments: makeTopic(), learning: makeTopic() };
+}
+
+function subscriptions({ rows, shop, payments, learning }: Topics) {
   // eslint-disable-next-line require-yield -- a stream of nothing, open until its reader leaves
   async function* silence(): AsyncGenerator<never> {
     await new Promise(() => undefined);
@@ -170,12 +220,16 @@ function subscriptions({ rows, shop, payments }: Topics) {
   async function* topUpUpdated({ id }: { id: string }): AsyncGenerator<{ topUpUpdated: TopUp }> {
     for await (const topUp of payments.listen()) if (topUp.id === id) yield { topUpUpdated: topUp };
   }
+  async function* personalIntelligenceUpdated() {
+    for await (const intelligence of learning.listen()) yield { personalIntelligenceUpdated: intelligence };
+  }
   return {
     usageAdded,
     topUpUpdated,
     storefrontUpdated,
     poolUpdated: silence,
     walletUpdated: silence,
+    personalIntelligenceUpdated,
     apiKeyUpdated: silence,
     catalogUpdated: silence,
     adminNodeUpdated: silence,

@@ -41,12 +41,26 @@ type Item = ReturnType<typeof itemOf>;
 
 export interface ItemState {
   items: Item[];
+  /** Ids of items with a notice, with the text that was replaced. */
+  learned: { id: string; replacedText: string | null }[];
+  seen: string[];
   switches: { kind: Kind; enabled: boolean; changedAt: string | null }[];
+}
+
+/** Adds an item, or changes the text of one, with a notice. Returns the state. */
+export function learnItem(state: ItemState, { id, text }: { id: string; text: string }): ItemState {
+  const known = state.items.find((item) => item.id === id);
+  state.learned.unshift({ id, replacedText: known?.text ?? null });
+  if (known) known.text = text;
+  else state.items.unshift(itemOf({ id, kind: 'PREFERENCE_PROFILE', text }, { timesUsed: 0 }));
+  return state;
 }
 
 /** Five items; two of four switches are on. */
 export function makeItems(): ItemState {
   return {
+    learned: [],
+    seen: [],
     items: [
       itemOf(
         { id: 'itm_1', kind: 'PREFERENCE_PROFILE', text: 'Answers in TypeScript, short, code first' },
@@ -99,6 +113,11 @@ export function intelligenceOf(state: ItemState) {
         ...one,
         itemCount: state.items.filter(({ kind }) => kind === one.kind).length,
       })),
+    learned: () =>
+      state.learned.flatMap(({ id, replacedText }) => {
+        const item = state.items.find((one) => one.id === id);
+        return item ? [{ __typename: 'LearnedItem', item, replacedText, learnedAt: ago(0) }] : [];
+      }),
     items: ({ first, after, kinds, search }: ListArguments) => {
       const found = state.items.filter(
         ({ kind, text }) =>
@@ -160,6 +179,20 @@ export function itemMutations(state: ItemState) {
       return { item, userErrors: [] };
     },
     derivedItemDelete: ({ input }: Input<{ ids: string[] }>) => keep(({ id }) => !input.ids.includes(id)),
+    learnedItemsUndo: ({ input: { ids } }: Input<{ ids: string[] }>) => {
+      const undone = state.learned.filter(({ id }) => ids.includes(id));
+      for (const { id, replacedText } of undone) {
+        const item = state.items.find((one) => one.id === id);
+        if (item && replacedText !== null) item.text = replacedText;
+      }
+      state.learned = state.learned.filter(({ id }) => !ids.includes(id));
+      return keep(({ id }) => !undone.some((one) => one.id === id && one.replacedText === null));
+    },
+    learnedItemsSeen: ({ input: { ids, dismiss } }: Input<{ ids: string[]; dismiss: boolean }>) => {
+      state.seen.push(...ids);
+      if (dismiss) state.learned = state.learned.filter(({ id }) => !ids.includes(id));
+      return done();
+    },
     derivedItemsDeleteAll: ({ input }: Input<{ kinds?: Kind[] | null }>) =>
       keep(({ kind }) => !(input.kinds ?? KINDS).includes(kind)),
     personalForgetEverything: () => {

@@ -50,10 +50,13 @@ function newKeyMutations(state: State) {
         suffix: SECRET.slice(-4),
         ...(key.rotation && { rotation: { ...key.rotation, pendingReveal: false, graceEndsAt: soon() } }),
       });
-      return { ...done(key), secret: SECRET };
+      return { ...done(key), secret: SECRET, ...ALL_NODES };
     }),
   };
 }
+
+/** Every node has applied the change. */
+const ALL_NODES = { appliedNodes: 3, pendingNodes: [] };
 
 const soon = () => new Date(Date.now() + 3_600_000).toISOString();
 
@@ -65,13 +68,15 @@ function changedKeyMutations(state: State) {
       return {
         ...done(key),
         appliedNodes: 2,
-        pendingNodes: [{ __typename: 'DataPlaneNode', id: 'nod_1', name: 'us-1' }],
+        pendingNodes: [
+          { __typename: 'DataPlaneNode', id: 'nod_1', name: 'us-1', lastSeenAt: '2026-11-20T10:00:00Z' },
+        ],
       };
     },
     apiKeyDisable: ({ input }: Input<{ id: string; leaked: boolean }>) => {
       const key = find(state, input.id);
       Object.assign(key, { state: 'DISABLED', disabledReason: input.leaked ? 'LEAKED' : 'OWNER' });
-      return { ...done(key), appliedNodes: 3, pendingNodes: [] };
+      return { ...done(key), ...ALL_NODES };
     },
     apiKeyUpdate: ({ input }: Input<{ id: string; version: number; name: string }>) => {
       const key = find(state, input.id);
@@ -79,8 +84,10 @@ function changedKeyMutations(state: State) {
       if (input.version !== key.version) return { apiKey: null, userErrors: [stale] };
       return done(Object.assign(key, input, { version: key.version + 1 }));
     },
-    apiKeyEnable: ({ input }: Input<{ id: string }>) =>
-      done(Object.assign(find(state, input.id), { state: 'ENABLED', disabledReason: null })),
+    apiKeyEnable: ({ input }: Input<{ id: string }>) => ({
+      ...done(Object.assign(find(state, input.id), { state: 'ENABLED', disabledReason: null })),
+      ...ALL_NODES,
+    }),
     apiKeyRotate: ({ input }: Input<{ id: string }>) => {
       const rotation = {
         pendingReveal: true,

@@ -19,10 +19,11 @@ const WIDTHS = [1280, 360];
 const NARROWEST = { width: 320, height: 640 };
 
 /**
- * Scripts that depend on an answer of the service: other ways to sign in, banners, the Markdown of a chat.
+ * Scripts that depend on an answer of the service: other ways to sign in, banners, the Markdown of a chat,
+ * what was learned, and open tasks.
  */
-const AFTER_AN_ANSWER =
-  /\/(?:other-ways|passkeys|pool-endings|policy-banner|reply-text|chunk|code-block)-[\w-]+\.js$/;
+const LATE_SCRIPTS = 'other-ways|passkeys|pool-endings|policy-banner|reply-text|chunk|code-block';
+const AFTER_AN_ANSWER = new RegExp(`/(?:${LATE_SCRIPTS}|learned-notice|open-tasks)-[\\w-]+\\.js$`);
 /** The page of an unknown address: its HTML cannot know what it needs. */
 const UNKNOWN_PAGE = '/no-such-page';
 

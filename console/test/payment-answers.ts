@@ -90,7 +90,6 @@ export function paymentQueries(state: PaymentState) {
         : null,
       crypto: state.methods.includes('CRYPTO') ? TOKENS : [],
     }),
-    topUp: ({ id }: { id: string }) => state.topUps.find((topUp) => topUp.id === id) ?? null,
   };
 }
 

@@ -279,6 +279,7 @@ export function makeRow(index: number) {
     poolId: null,
     source: keyId === null ? 'PLAYGROUND' : 'API_KEY',
     inputTokens,
+    cachedTokens: inputTokens === null ? null : Math.floor(inputTokens * 0.8),
     outputTokens,
     cost,
     status,

@@ -13,6 +13,7 @@ import {
   type View,
 } from './browser.ts';
 import { sharedChromium } from './chromium.ts';
+import { makeDesk } from './desk-answers.ts';
 import { makeItems } from './item-answers.ts';
 import { makePayments } from './payment-answers.ts';
 import { makePools } from './pool-answers.ts';
@@ -98,10 +99,12 @@ function reset({ fake }: Stage): void {
     keys: makeKeys(),
     broken: false,
     money: {},
+    rewrite: undefined,
     ...makeAccount(),
     ...makePools(),
     ...makePayments(),
     ...makeItems(),
+    ...makeDesk(),
   });
 }
 

@@ -38,7 +38,8 @@ export const account = {
     claimIncomplete: 'This link is incomplete. Open the full link that the gateway printed when it started.',
     claimUsed: 'This link was already used, or is older than 24 hours. Restart the gateway for a new link.',
     activate: 'Activate your account',
-    activateSentence: 'Set a password to activate your account.',
+    activateSentence:
+      'Set a password to activate your account. Your email address is the one that an administrator set.',
     activateButton: 'Activate and sign in',
     activating: 'Activating',
     activateIncomplete: 'This link is incomplete. Open the full link that you were given.',

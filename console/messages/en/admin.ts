@@ -22,6 +22,7 @@ export const admin = {
       health: 'Health',
       users: 'Users',
       ledger: 'Ledger',
+      payments: 'Payments',
       storefront: 'Storefront',
       pools: 'Pools',
       groups: 'Group ratios',

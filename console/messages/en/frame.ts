@@ -114,6 +114,7 @@ export const frame = {
     SUBDOMAIN_RESERVED: 'This subdomain is reserved. Choose another.',
     POOL_EXPIRED: 'This pool was cancelled, or ended too long ago to be renewed. Buy a new one.',
     WALLET_FROZEN: 'Your wallet is frozen until the amount owed is paid.',
+    NOT_STORED: 'The reply could not be stored. Copy its text now.',
     UPSTREAM_FAILED: 'The model stopped before finishing its answer. You were not charged. Try again.',
     SPEND_LIMIT_REACHED: 'The spend limit is reached. Raise it, or wait for the next month.',
     PAYMENT_PROVIDER_ERROR:
@@ -124,6 +125,7 @@ export const frame = {
     FORBIDDEN: 'Your account may not do this. Ask an administrator.',
     RATE_LIMITED: 'Too many attempts. Wait a minute and try again.',
     NETWORK: 'The gateway did not respond. Check whether the change was made, then try again.',
+    SERVICE_UNAVAILABLE: 'The gateway is not available now. Try again in a moment.',
     INTERNAL_SERVER_ERROR: 'The gateway failed. Try again.',
   },
 } as const;

@@ -59,9 +59,13 @@ export const keys = {
     rotate: 'Rotate…',
     leaked: 'Mark as leaked…',
     disabledAll: '{{name}} disabled, applied on {{applied}} of {{all}} nodes',
-    disabledNone: '{{name}} disabled. No node is connected.',
-    disabledPending: '{{name}} disabled, applied on {{applied}} of {{all}} nodes. The others follow.',
-    enabled: '{{name}} enabled',
+    disabledNone: '{{name}} disabled. No node is in service.',
+    disabledPending:
+      '{{name}} disabled, applied on {{applied}} of {{all}} nodes. Last contact of others: {{nodes}}.',
+    enabledAll: '{{name}} enabled',
+    enabledNone: '{{name}} enabled. No node is in service.',
+    enabledPending:
+      '{{name}} enabled, applied on {{applied}} of {{all}} nodes. Last contact of others: {{nodes}}.',
     undo: 'Undo',
     notDone: '{{name}} was not changed: {{reason}}',
     nameHint: 'Shown in lists and in the usage log.',
@@ -112,13 +116,14 @@ export const keys = {
     graceEndMenu: 'Stop the old secret…',
     graceTitle: 'Stop the old secret of {{name}}',
     graceSentence:
-      'The secret ending <code>{{suffix}}</code> would work until <time></time>. If you stop it now, new ' +
-      'requests with it are refused. Requests in progress finish, and the new secret keeps working.',
+      'The secret ending <code>{{suffix}}</code> would work until <time></time>. If you stop it now, ' +
+      'requests with it are refused, and those in progress end. The new secret keeps working.',
     graceButton: 'Stop now',
     graceEndedAll: 'Old secret of {{name}} stopped, applied on {{applied}} of {{all}} nodes',
-    graceEndedNone: 'Old secret of {{name}} stopped. No node is connected.',
+    graceEndedNone: 'Old secret of {{name}} stopped. No node is in service.',
     graceEndedPending:
-      'Old secret of {{name}} stopped, applied on {{applied}} of {{all}} nodes. The others follow.',
+      'Old secret of {{name}} stopped, applied on {{applied}} of {{all}} nodes. ' +
+      'Last contact of others: {{nodes}}.',
     oldUsed: 'It was last used <ago></ago>.',
     oldUnused: 'It has not been used since the new one was revealed.',
     toReveal:
@@ -130,6 +135,9 @@ export const keys = {
     sentence: 'This is the only time it is shown. Nobody can read it again, not even an administrator.',
     characters: '{{count}} characters',
     mainDomain: 'main domain',
+    pendingNodes:
+      'It works on {{applied}} of {{all}} nodes. Elsewhere it fails with 401 until the node ' +
+      'has applied it. Last contact: {{nodes}}.',
     poolOnly: 'This key only works at {{address}}, the address of {{name}}. Elsewhere it fails with 403.',
     copy: 'Copy',
     envFile: '.env file',

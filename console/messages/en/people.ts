@@ -27,6 +27,7 @@ export const people = {
       tooMuch: 'That is more than the balance.',
       amountHint: 'In dollars. Use a minus sign to take away.',
       entries: 'See ledger entries',
+      topUps: 'See top-ups',
       link: 'Sign-in link…',
       linkTitle: 'Sign-in link for {{name}}',
       linkSentence: 'It sets a new password. It works once and is shown once. Give it only to this user.',

@@ -70,6 +70,7 @@ export const playground = {
     charged: '{{amount}} charged',
     stopped: 'Stopped',
     failed: 'The reply failed. You were not charged.',
+    replyNotStored: 'The reply could not be stored, but it is charged. Copy its text now: a reload loses it.',
     connectionLost: 'The connection to this reply was lost.',
     started: 'Reply started',
     finished: 'Reply finished',

@@ -10,7 +10,8 @@ export const wallet = {
       open: 'Add cash',
       byCard: 'Card',
       byCrypto: 'USDC',
-      playMoney: 'This is a demo. It takes play money: no card is charged.',
+      playMoney:
+        'This is a demo with play money: no card is charged. It becomes gift credit, and ends with the demo.',
       presets: 'Suggested amounts',
       amount: 'Amount',
       range: '{{min}} to {{max}}',

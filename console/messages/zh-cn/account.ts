@@ -41,7 +41,7 @@ export const account: Translation<typeof english> = {
     claimIncomplete: '此链接不完整。请打开网关启动时显示的完整链接。',
     claimUsed: '此链接已被使用，或已超过 24 小时。重新启动网关可得到新链接。',
     activate: '激活你的账户',
-    activateSentence: '设置密码以激活你的账户。',
+    activateSentence: '设置密码以激活你的账户。你的邮箱地址是管理员填写的地址。',
     activateButton: '激活并登录',
     activating: '正在激活',
     activateIncomplete: '此链接不完整。请打开收到的完整链接。',

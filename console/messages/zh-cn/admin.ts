@@ -25,6 +25,7 @@ export const admin: Translation<typeof english> = {
       health: '健康状况',
       users: '用户',
       ledger: '账本',
+      payments: '支付',
       storefront: '销售',
       pools: '专属池',
       groups: '分组倍率',

@@ -116,6 +116,7 @@ export const frame: Translation<typeof english> = {
     SUBDOMAIN_RESERVED: '这个子域名已被保留。请换一个。',
     POOL_EXPIRED: '专属池已取消，或到期太久，不能续期。请购买新的专属池。',
     WALLET_FROZEN: '你的钱包已冻结，付清欠款后解冻。',
+    NOT_STORED: '回复未能保存。请立即复制其文本。',
     UPSTREAM_FAILED: '模型未完成回答就停止了。未扣款。请重试。',
     SPEND_LIMIT_REACHED: '已达到消费上限。请提高上限，或等到下个月。',
     PAYMENT_PROVIDER_ERROR: '支付服务未正常响应。未扣款。请重试。',
@@ -125,6 +126,7 @@ export const frame: Translation<typeof english> = {
     FORBIDDEN: '你的账户没有此权限。请联系管理员。',
     RATE_LIMITED: '尝试次数过多。请一分钟后重试。',
     NETWORK: '网关没有响应。请检查更改是否已生效，然后重试。',
+    SERVICE_UNAVAILABLE: '网关暂时不可用。请稍后重试。',
     INTERNAL_SERVER_ERROR: '网关出错。请重试。',
   },
 };

@@ -60,9 +60,11 @@ export const keys: Translation<typeof english> = {
     rotate: '轮换…',
     leaked: '标记为已泄露…',
     disabledAll: '“{{name}}”已停用，{{all}} 个节点中 {{applied}} 个已生效',
-    disabledNone: '“{{name}}”已停用。没有已连接的节点。',
-    disabledPending: '“{{name}}”已停用，{{all}} 个节点中 {{applied}} 个已生效，其余随后生效。',
-    enabled: '“{{name}}”已启用',
+    disabledNone: '“{{name}}”已停用。没有运行中的节点。',
+    disabledPending: '“{{name}}”已停用，{{all}} 个节点中 {{applied}} 个已生效。其余节点最近联系：{{nodes}}。',
+    enabledAll: '“{{name}}”已启用',
+    enabledNone: '“{{name}}”已启用。没有运行中的节点。',
+    enabledPending: '“{{name}}”已启用，{{all}} 个节点中 {{applied}} 个已生效。其余节点最近联系：{{nodes}}。',
     undo: '撤销',
     notDone: '“{{name}}”没有更改：{{reason}}',
     nameHint: '显示在列表和用量日志中。',
@@ -112,12 +114,13 @@ export const keys: Translation<typeof english> = {
     graceEndMenu: '停用旧密钥…',
     graceTitle: '停用“{{name}}”的旧密钥',
     graceSentence:
-      '末尾为 <code>{{suffix}}</code> 的密钥原本可用到 <time></time>。立即停用后，使用它的新请求会被拒绝；' +
-      '进行中的请求会完成，新密钥继续有效。',
+      '末尾为 <code>{{suffix}}</code> 的密钥原本可用到 <time></time>。立即停用后，使用它的请求会被拒绝，' +
+      '进行中的请求会被中断；新密钥继续有效。',
     graceButton: '立即停用',
     graceEndedAll: '“{{name}}”的旧密钥已停用，{{all}} 个节点中 {{applied}} 个已生效',
-    graceEndedNone: '“{{name}}”的旧密钥已停用。没有已连接的节点。',
-    graceEndedPending: '“{{name}}”的旧密钥已停用，{{all}} 个节点中 {{applied}} 个已生效，其余随后生效。',
+    graceEndedNone: '“{{name}}”的旧密钥已停用。没有运行中的节点。',
+    graceEndedPending:
+      '“{{name}}”的旧密钥已停用，{{all}} 个节点中 {{applied}} 个已生效。其余节点最近联系：{{nodes}}。',
     oldUsed: '旧密钥最近使用于 <ago></ago>。',
     oldUnused: '揭示新密钥以来，旧密钥未被使用。',
     toReveal: '<b>“{{name}}”有新的密钥待揭示。</b>揭示之前，末尾为 <code>{{suffix}}</code> 的密钥有效。',
@@ -127,6 +130,8 @@ export const keys: Translation<typeof english> = {
     sentence: '仅此一次显示。任何人都无法再次读取，管理员也不能。',
     characters: '{{count}} 个字符',
     mainDomain: '主域名',
+    pendingNodes:
+      '密钥已在 {{all}} 个节点中的 {{applied}} 个生效。其余节点生效前返回 401。最近联系：{{nodes}}。',
     poolOnly: '此密钥只在“{{name}}”的地址 {{address}} 有效，在别处返回 403。',
     copy: '复制',
     envFile: '.env 文件',

@@ -30,6 +30,7 @@ export const people: Translation<typeof english> = {
       tooMuch: '超出了余额。',
       amountHint: '以美元计；扣减时加负号。',
       entries: '查看账目',
+      topUps: '查看充值',
       link: '登录链接…',
       linkTitle: '{{name}} 的登录链接',
       linkSentence: '用于设置新密码。只能使用一次，只显示一次。请只交给该用户。',

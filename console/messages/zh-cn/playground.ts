@@ -68,6 +68,7 @@ export const playground: Translation<typeof english> = {
     charged: '已收费 {{amount}}',
     stopped: '已停止',
     failed: '回复失败。未收费。',
+    replyNotStored: '回复未能保存，但已收费。请立即复制其文本：重新加载后将丢失。',
     connectionLost: '与此回复的连接已中断。',
     started: '回复已开始',
     finished: '回复已结束',

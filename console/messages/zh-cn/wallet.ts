@@ -13,7 +13,7 @@ export const wallet: Translation<typeof english> = {
       open: '增加现金',
       byCard: '银行卡',
       byCrypto: 'USDC',
-      playMoney: '这是演示环境，只使用虚拟货币，不会扣款。',
+      playMoney: '这是演示环境，只使用虚拟货币，不会扣款。虚拟货币计入赠金，演示结束时失效。',
       presets: '建议金额',
       amount: '金额',
       range: '{{min}} 至 {{max}}',

@@ -1,7 +1,7 @@
 /**
- * Pages that set the email address and password of an account by a single-use link: the first administrator
- * claims the gateway, an invited user activates an account. The token stands in the fragment of the address,
- * which is never sent to a server.
+ * Pages that set the password of an account by a single-use link: the first administrator claims the gateway
+ * and chooses an email address, an invited user activates an account. The token stands in the fragment of the
+ * address, which is never sent to a server.
  */
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -68,7 +68,7 @@ export function ClaimPage() {
     incomplete: t('account.claimIncomplete'),
     used: t('account.claimUsed'),
   };
-  return <LinkPage texts={texts} />;
+  return <LinkPage texts={texts} hasAddress={false} />;
 }
 
 /** The page for the link that an administrator gives to a new user. */
@@ -82,10 +82,10 @@ export function ActivatePage() {
     incomplete: t('account.activateIncomplete'),
     used: t('account.activateUsed'),
   };
-  return <LinkPage texts={texts} />;
+  return <LinkPage texts={texts} hasAddress />;
 }
 
-function LinkPage({ texts }: { texts: LinkTexts }) {
+function LinkPage({ texts, hasAddress }: { texts: LinkTexts; hasAddress: boolean }) {
   const { t } = useTranslation();
   const [token] = useState(() => takeFragment() ?? '');
   const [{ data, error }, again] = useQuery({ query: ClaimOptions });
@@ -112,7 +112,7 @@ function LinkPage({ texts }: { texts: LinkTexts }) {
           className="flex flex-col gap-5"
           onSubmit={(event) => void form.handleSubmit((values) => send(values, version))(event)}
         >
-          <AccountFields form={form} version={version} />
+          <AccountFields form={form} version={version} hasAddress={hasAddress} />
           <Button type="submit" variant="primary" size="form" wide busy={fetching}>
             {fetching ? texts.busy : texts.button}
           </Button>
@@ -131,7 +131,7 @@ function useClaim(token: string, usedText: string) {
   const navigate = useNavigate();
   const send = async ({ email, password }: AccountForm, acceptPolicyVersion: string) => {
     const { data, error } = await claim({
-      input: { token, email: email.trim(), password, acceptPolicyVersion },
+      input: { token, email: email.trim() || null, password, acceptPolicyVersion },
     });
     if (data?.adminClaim.viewer) {
       changed();

@@ -18,6 +18,15 @@ const CreatedFields = graphql(
   [KeyFields, UserErrorFields],
 );
 
+/** A node that may serve and has not applied a change. */
+export const PendingNodeFields = graphql(`
+  fragment PendingNodeFields on DataPlaneNode {
+    id
+    name
+    lastSeenAt
+  }
+`);
+
 /** Result of disabling a key and of ending a grace period, with the nodes that have applied it. */
 const DisabledFields = graphql(
   `
@@ -27,14 +36,14 @@ const DisabledFields = graphql(
       }
       appliedNodes
       pendingNodes {
-        id
+        ...PendingNodeFields
       }
       userErrors {
         ...UserErrorFields
       }
     }
   `,
-  [KeyFields, UserErrorFields],
+  [KeyFields, PendingNodeFields, UserErrorFields],
 );
 
 export const CreateKey = graphql(
@@ -56,13 +65,17 @@ export const RevealKey = graphql(
           ...KeyFields
         }
         secret
+        appliedNodes
+        pendingNodes {
+          ...PendingNodeFields
+        }
         userErrors {
           ...UserErrorFields
         }
       }
     }
   `,
-  [KeyFields, UserErrorFields],
+  [KeyFields, PendingNodeFields, UserErrorFields],
 );
 
 export const DisableKey = graphql(
@@ -94,13 +107,17 @@ export const EnableKey = graphql(
         apiKey {
           ...KeyFields
         }
+        appliedNodes
+        pendingNodes {
+          ...PendingNodeFields
+        }
         userErrors {
           ...UserErrorFields
         }
       }
     }
   `,
-  [KeyFields, UserErrorFields],
+  [KeyFields, PendingNodeFields, UserErrorFields],
 );
 
 export const RotateKey = graphql(

@@ -12,7 +12,7 @@ import { rolloutOf } from './use-key-switch.ts';
 
 /** The dialog. A toast says how many nodes refuse the old secret. */
 export function EndGraceDialog({ apiKey, onClose }: { apiKey: Key; onClose: () => void }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const [, end] = useMutation(EndGrace);
   const toast = useToast();
   const { id, name, rotation } = apiKey;
@@ -20,7 +20,7 @@ export function EndGraceDialog({ apiKey, onClose }: { apiKey: Key; onClose: () =
     const { data, error } = await end({ input: { id } });
     const userErrors = data?.apiKeyGraceEnd.userErrors;
     if (data && userErrors?.length === 0) {
-      const rollout = rolloutOf(data.apiKeyGraceEnd);
+      const rollout = rolloutOf(data.apiKeyGraceEnd, i18n.language);
       toast({ text: t(`keys.graceEnded${rollout.state}`, { name, ...rollout }) });
     }
     return { error, userErrors };

@@ -12,6 +12,8 @@ import { ClientSetup } from './client-setup.tsx';
 import { RevealKey } from './changes.ts';
 import type { Key } from './documents.ts';
 import { SecretFrame } from './secret-frame.tsx';
+import { rolloutOf } from './use-key-switch.ts';
+import type { Acknowledgements } from './use-key-switch.ts';
 
 interface RevealProps {
   apiKey: Key;
@@ -21,9 +23,9 @@ interface RevealProps {
 /** Asks for confirmation, then shows the secret. */
 export function RevealDialog({ apiKey, onClose }: RevealProps) {
   const { t } = useTranslation();
-  const { secret, failure, fetching, reveal } = useReveal(apiKey.id);
+  const { revealed, failure, fetching, reveal } = useReveal(apiKey.id);
   const { name } = apiKey;
-  if (secret !== undefined) return <SecretDialog {...{ apiKey, secret, onClose }} />;
+  if (revealed !== undefined) return <SecretDialog {...{ apiKey, onClose, ...revealed }} />;
   const footer = (
     <>
       <Button variant="ghost" onClick={onClose}>
@@ -58,11 +60,17 @@ export function RevealDialog({ apiKey, onClose }: RevealProps) {
   );
 }
 
+/** The secret, and the nodes that accept it. */
+interface Revealed {
+  secret: string;
+  nodes: Acknowledgements;
+}
+
 // Not useMutation: its state would keep the secret as long as the page exists.
 function useReveal(id: string) {
   const client = useClient();
   const failureWords = useFailureWords();
-  const [secret, setSecret] = useState<string>();
+  const [revealed, setRevealed] = useState<Revealed>();
   const [failure, setFailure] = useState<string>();
   const [fetching, setFetching] = useState(false);
   const reveal = async () => {
@@ -70,13 +78,16 @@ function useReveal(id: string) {
     const { data, error } = await client.mutation(RevealKey, { input: { id } }).toPromise();
     setFetching(false);
     setFailure(failureWords(error, data?.apiKeyReveal.userErrors));
-    setSecret(data?.apiKeyReveal.secret ?? undefined);
+    const answer = data?.apiKeyReveal;
+    const secret = answer?.secret ?? undefined;
+    if (answer && secret !== undefined) setRevealed({ secret, nodes: answer });
   };
-  return { secret, failure, fetching, reveal };
+  return { revealed, failure, fetching, reveal };
 }
 
-function SecretDialog({ apiKey, secret, onClose }: RevealProps & { secret: string }) {
-  const { t } = useTranslation();
+function SecretDialog({ apiKey, secret, nodes, onClose }: RevealProps & Revealed) {
+  const { t, i18n } = useTranslation();
+  const rollout = rolloutOf(nodes, i18n.language);
   const words = {
     title: t('reveal.title'),
     sentence: t('reveal.sentence'),
@@ -91,6 +102,13 @@ function SecretDialog({ apiKey, secret, onClose }: RevealProps & { secret: strin
   return (
     <OnceDialog words={words} onClose={onClose}>
       <SecretFrame apiKey={apiKey} secret={secret} />
+      {rollout.state === 'Pending' && (
+        <div className="mt-3">
+          <Banner tone="warn" alert icon={<CircleAlert size={16} strokeWidth={1.75} aria-hidden="true" />}>
+            {t('reveal.pendingNodes', rollout)}
+          </Banner>
+        </div>
+      )}
       {apiKey.pool && (
         <p className="mt-3 text-table text-ink-2">
           {t('reveal.poolOnly', { address: apiKey.baseUrl, name: apiKey.pool.name })}

@@ -122,7 +122,14 @@ function AddDialog({ onClose, onChanged }: DialogProps) {
           word: t(`items.kinds.${value}`),
         }))}
       />
-      <TextField label={t('items.item')} name="text" required rows={3} maxLength={TEXT_CHARACTERS_MAX} />
+      <TextField
+        label={t('items.item')}
+        name="text"
+        prose
+        required
+        rows={3}
+        maxLength={TEXT_CHARACTERS_MAX}
+      />
     </TaskDialog>
   );
 }
@@ -147,6 +154,7 @@ function EditDialog({ item: { id, text, version }, onClose, onChanged }: DialogP
       <TextField
         label={t('items.item')}
         name="text"
+        prose
         required
         rows={4}
         maxLength={TEXT_CHARACTERS_MAX}

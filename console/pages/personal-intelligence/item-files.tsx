@@ -96,7 +96,9 @@ function useImport(onChanged: () => void) {
       const { data } = await client.mutation(ItemCreate, { input });
       if (data?.derivedItemCreate.item) count += 1;
     }
-    toast({ text: t('items.imported', { count, total: drafts.length }) });
+    const { length: total } = drafts;
+    const text = t('items.imported', { added: count, count: total });
+    toast({ text: count === total ? text : `${text} ${t('items.importedRest')}` });
     onChanged();
   };
 }

@@ -11,6 +11,7 @@ import { ProfileFrame } from '../profile/profile-frame.tsx';
 import { type Intelligence, IntelligenceQuery } from './documents.ts';
 import type { Task } from './item-dialogs.tsx';
 import { ItemList } from './item-list.tsx';
+import { LearnedPlace } from './learned-place.tsx';
 import { ItemFiles } from './item-files.tsx';
 import { SwitchCard } from './switch-card.tsx';
 
@@ -32,6 +33,7 @@ export function PersonalIntelligencePage() {
         <>
           <section>
             <Head onTask={setTask} onChanged={refresh} />
+            <LearnedPlace onChanged={refresh} className="mb-5" />
             <Switches intelligence={personalIntelligence} onChanged={refresh} />
           </section>
           <ItemList version={version} onTask={setTask} onChanged={refresh} />

@@ -45,6 +45,7 @@ export function PreviewDialog({ onClose }: { onClose: () => void }) {
         <TextField
           label={t('items.draft')}
           name="draft"
+          prose
           rows={3}
           maxLength={DRAFT_CHARACTERS_MAX}
           data-focus-first

@@ -76,7 +76,7 @@ export function SwitchCard({ item, onChanged, onShow }: CardProps) {
 function Facts({ item: { kind, enabled, itemCount, changedAt }, onShow }: Omit<CardProps, 'onChanged'>) {
   const { t } = useTranslation();
   return (
-    <div className="mt-3 flex flex-wrap items-center gap-x-4 gap-y-1 pl-7 text-table">
+    <div className={clsx(FACTS, itemCount > 0 && 'touch:-mb-2.5')}>
       <span className="font-[550]">
         {t(enabled || itemCount === 0 ? 'items.count' : 'items.countKept', { count: itemCount })}
       </span>
@@ -98,3 +98,5 @@ function Facts({ item: { kind, enabled, itemCount, changedAt }, onShow }: Omit<C
     </div>
   );
 }
+
+const FACTS = 'mt-3 flex flex-wrap items-center gap-x-4 gap-y-1 pl-7 text-table';

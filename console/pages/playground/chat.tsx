@@ -1,6 +1,6 @@
 /** One chat: head, messages, and composer. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Button } from '../../components/button.tsx';
@@ -8,6 +8,7 @@ import { WireEmpty } from '../../components/mark.tsx';
 import { moneyText } from '../../components/money.tsx';
 import { EmptyFirst, Failure, SkeletonRows } from '../../components/notice.tsx';
 import { useTranslation } from '../../translation.ts';
+import { LearnedPlace } from '../personal-intelligence/learned-place.tsx';
 import { ViewerQuery } from '../shell/viewer.ts';
 import { ChatHead, StorageBanner } from './chat-head.tsx';
 import { Composer, type Draft } from './composer.tsx';
@@ -18,11 +19,15 @@ import { type Refused, useChat } from './use-chat.ts';
 
 const ApiCall = lazy(async () => ({ default: (await import('./api-call.tsx')).ApiCall }));
 
+const OpenTasks = lazy(async () => ({ default: (await import('./open-tasks.tsx')).OpenTasks }));
+
 const NO_DRAFT: Draft = { text: '', pictures: [] };
 
 interface ChatProps {
   storing: boolean;
   switchesOn: number;
+  /** Whether the switch of open tasks is on. */
+  showsTasks: boolean;
   models: readonly PickedModel[];
   defaultModel: string | undefined;
   onChats: (() => void) | undefined;
@@ -52,7 +57,7 @@ export function Chat(props: ChatProps) {
         switchesOn={switchesOn}
       />
       <div className="min-h-0 flex-1 overflow-y-auto" tabIndex={-1}>
-        <Opening writer={writer} />
+        <Opening writer={writer} showsTasks={props.showsTasks && !chat.temporary} />
         <MessageList
           messages={chat.messages}
           tree={chat.tree}
@@ -63,7 +68,7 @@ export function Chat(props: ChatProps) {
           onAgain={(reply, name) => void act.again(reply, name)}
         />
       </div>
-      <ComposerArea writer={writer} models={models} />
+      <ComposerArea writer={writer} models={models} learns={storing} />
       {showsCall && (
         <Suspense>
           <ApiCall
@@ -84,15 +89,15 @@ type Writer = ReturnType<typeof useWriter>;
 function useWriter({ storing, models, defaultModel, onChanged }: ChatProps) {
   const navigate = useNavigate();
   const { chat: chatId, model: asked } = useSearch({ from: '/signed-in/playground' });
-  const [draft, setDraft] = useState(NO_DRAFT);
+  const drafting = useDraft();
+  const { draft, setDraft } = drafting;
   const [editing, setEditing] = useState<ChatMessage>();
   const [picked, setPicked] = useState<string>();
-  const onCreated = (id: string) => void navigate({ to: '/playground', search: { chat: id }, replace: true });
+  // Keeps the model of the address for the next message.
+  const onCreated = (id: string) =>
+    void navigate({ to: '/playground', search: { chat: id, model: asked }, replace: true });
   const { chat, running, busy, loading, failure, ...act } = useChat({
-    chatId,
-    storing,
-    onCreated,
-    onChanged,
+    ...{ chatId, storing, onCreated, onChanged },
   });
   const named = [picked, asked, chat.modelName, defaultModel];
   const found = named.map((name) => models.find((item) => item.name === name)).find((item) => item);
@@ -119,16 +124,34 @@ function useWriter({ storing, models, defaultModel, onChanged }: ChatProps) {
     continueInNew(false);
     setDraft(NO_DRAFT);
   };
-  const more = { model, setPicked, draft, setDraft, editing, edit, send, fresh, continueInNew };
+  const more = { ...drafting, model, setPicked, editing, edit, send, fresh, continueInNew };
   return { chatId, chat, running, busy, loading, failure, act, ...more };
 }
 
+/** The draft, and a function that adds a text to it and moves the focus there. */
+function useDraft() {
+  const [draft, setDraft] = useState(NO_DRAFT);
+  const [focusTurn, setFocusTurn] = useState(0);
+  const begin = (text: string) => {
+    setDraft((now) => ({ ...now, text: now.text.trim() === '' ? text : `${now.text}\n${text}` }));
+    setFocusTurn((turn) => turn + 1);
+  };
+  return { draft, setDraft, focusTurn, begin };
+}
+
 /** Shown before the messages: a welcome, a skeleton, or why the chat could not be loaded. */
-function Opening({ writer: { loading, chat, chatId, fresh } }: { writer: Writer }) {
+function Opening({ writer, showsTasks }: { writer: Writer; showsTasks: boolean }) {
+  const { loading, chat, chatId, fresh, begin } = writer;
   const { t } = useTranslation();
   const { state } = loading;
   if (state === 'loading') return <SkeletonRows rows={4} height="h-16" />;
-  if (state === undefined) return chat.messages.length === 0 && chatId === undefined ? <Welcome /> : null;
+  if (state === undefined && (chat.messages.length > 0 || chatId !== undefined)) return null;
+  if (state === undefined)
+    return (
+      <Welcome>
+        <Suspense>{showsTasks && <OpenTasks onDraft={begin} />}</Suspense>
+      </Welcome>
+    );
   if (state === 'gone')
     return (
       <div className="p-6">
@@ -149,12 +172,20 @@ function Opening({ writer: { loading, chat, chatId, fresh } }: { writer: Writer 
   );
 }
 
+interface ComposerAreaProps {
+  writer: Writer;
+  models: readonly PickedModel[];
+  /** Whether any switch is on, so that something may be learned. */
+  learns: boolean;
+}
+
 /** The composer, with notices above and below it. */
-function ComposerArea({ writer, models }: { writer: Writer; models: readonly PickedModel[] }) {
+function ComposerArea({ writer, models, learns }: ComposerAreaProps) {
   const { chat, running, busy, failure, act, model, draft } = writer;
   useEscape(running ? () => void act.stop() : undefined);
   return (
     <div className="mx-auto w-full max-w-[720px] flex-none px-6 pb-3 max-sm:px-3">
+      {learns && <LearnedPlace linked className="mb-2" />}
       {writer.editing && <Editing onCancel={() => writer.edit(undefined)} />}
       {failure !== undefined && <Refusal failure={failure} onContinue={writer.continueInNew} />}
       <Composer
@@ -163,6 +194,7 @@ function ComposerArea({ writer, models }: { writer: Writer; models: readonly Pic
         onModel={writer.setPicked}
         draft={draft}
         onDraft={writer.setDraft}
+        focusTurn={writer.focusTurn}
         begun={chat.messages.length > 0}
         runningSince={running && Date.parse(running.createdAt)}
         busy={busy}
@@ -199,13 +231,14 @@ function Refusal({ failure: { sentence, code }, onContinue }: RefusalProps) {
   );
 }
 
-function Welcome() {
+function Welcome({ children }: { children: ReactNode }) {
   const { t } = useTranslation();
   return (
     <div className="mx-auto max-w-[720px] px-6 pt-16 max-sm:px-4 max-sm:pt-8">
       <WireEmpty />
       <h2 className="mt-6 text-section">{t('playground.emptyTitle')}</h2>
       <p className="mt-1 text-ink-2">{t('playground.emptySentence')}</p>
+      {children}
     </div>
   );
 }

@@ -22,6 +22,8 @@ interface ComposerProps {
   onModel: (name: string) => void;
   draft: Draft;
   onDraft: (draft: Draft) => void;
+  /** Whenever it rises, the text field gets the focus. */
+  focusTurn: number;
   begun: boolean;
   /** Start of the running reply in ms since 1970; undefined if no reply is running. */
   runningSince: number | undefined;
@@ -32,7 +34,7 @@ interface ComposerProps {
 
 /** The composer. Enter sends; Shift Enter breaks the line. */
 export function Composer(props: ComposerProps) {
-  const { model, draft, onDraft, begun, runningSince, busy, onSend } = props;
+  const { model, draft, onDraft, focusTurn, begun, runningSince, busy, onSend } = props;
   const { t } = useTranslation();
   const area = useRef<HTMLTextAreaElement>(null);
   const add = usePictures(draft, onDraft);
@@ -50,7 +52,7 @@ export function Composer(props: ComposerProps) {
     event.preventDefault();
     void add([...event.clipboardData.files]);
   };
-  useEffect(() => area.current?.focus({ preventScroll: true }), []);
+  useEffect(() => area.current?.focus({ preventScroll: true }), [focusTurn]);
   const label = t(begun ? 'playground.followUp' : 'playground.write');
   return (
     <div className={FRAME}>

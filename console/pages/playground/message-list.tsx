@@ -152,11 +152,16 @@ function Reply({ message, versions, models, onAgain }: ReplyProps) {
 
 function Failed({ message, versions, onAgain }: Omit<ReplyProps, 'models'>) {
   const { t } = useTranslation();
-  const isLost = message.errorCode === 'LOST';
+  const { errorCode, error } = message;
+  const words = {
+    LOST: `${t('playground.connectionLost')} ${error ?? ''}`,
+    NOT_STORED: t('playground.replyNotStored'),
+  };
+  const isNamed = errorCode === 'LOST' || errorCode === 'NOT_STORED';
   return (
     <div role="alert" className="mt-2 flex flex-wrap items-center gap-3 rounded-code bg-bad-soft px-4 py-2">
       <p className="min-w-0 flex-1 basis-48">
-        {isLost ? t('playground.connectionLost') : t('playground.failed')} {message.error}
+        {isNamed ? words[errorCode] : `${t('playground.failed')} ${error ?? ''}`}
       </p>
       {message.requestId !== null && <CopyField text={message.requestId} label={t('copy.requestId')} />}
       {onAgain && (

@@ -80,6 +80,7 @@ function Home({ home, models }: HomeProps) {
       <Chat
         storing={intelligence.storing}
         switchesOn={intelligence.switches.filter((item) => item.enabled).length}
+        showsTasks={intelligence.switches.some(({ kind, enabled }) => enabled && kind === 'WORKING_ON')}
         models={models}
         defaultModel={home.playground.defaultModel?.name}
         onChats={keeps && narrow ? () => setListOpen(true) : undefined}

@@ -64,7 +64,7 @@ export function ProfileTabs() {
           key={name}
           to={to}
           className={TAB}
-          activeOptions={{ exact: true }}
+          activeOptions={{ exact: true, includeSearch: false }}
           activeProps={{ className: '!border-accent font-[550] !text-ink' }}
         >
           {t(`profile.tabs.${name}`)}

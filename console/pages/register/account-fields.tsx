@@ -35,25 +35,25 @@ export function strengthOf(password: string): Strength {
   return password.length >= GOOD_CHARACTERS && different >= 8 ? 'good' : 'fair';
 }
 
+interface AccountFieldsProps {
+  form: UseFormReturn<AccountForm>;
+  version: string;
+  /** Whether the account has its address already. */
+  hasAddress?: boolean;
+}
+
 /** The fields of the page's form. */
-export function AccountFields({ form, version }: { form: UseFormReturn<AccountForm>; version: string }) {
-  const { t } = useTranslation();
+export function AccountFields({ form, version, hasAddress = false }: AccountFieldsProps) {
   const { errors } = form.formState;
   const rules = usePasswordRules();
-  const email = form.register('email', {
-    required: t('account.emailNeeded'),
-    validate: (value) => EMAIL.test(value.trim()) || t('account.emailWrong'),
-  });
   return (
     <>
-      <Field
-        label={t('account.email')}
-        type="email"
-        tall
-        autoComplete="username"
-        error={errors.email?.message}
-        {...email}
-      />
+      {hasAddress ? (
+        // Browsers expect a user name beside a new password.
+        <input type="text" autoComplete="username" readOnly hidden />
+      ) : (
+        <AddressField form={form} />
+      )}
       <NewPassword
         field={form.register('password', rules)}
         typed={form.watch('password')}
@@ -61,6 +61,25 @@ export function AccountFields({ form, version }: { form: UseFormReturn<AccountFo
       />
       <PolicyBox form={form} version={version} />
     </>
+  );
+}
+
+function AddressField({ form }: { form: UseFormReturn<AccountForm> }) {
+  const { t } = useTranslation();
+  const { errors } = form.formState;
+  const email = form.register('email', {
+    required: t('account.emailNeeded'),
+    validate: (value) => EMAIL.test(value.trim()) || t('account.emailWrong'),
+  });
+  return (
+    <Field
+      label={t('account.email')}
+      type="email"
+      tall
+      autoComplete="username"
+      error={errors.email?.message}
+      {...email}
+    />
   );
 }
 

@@ -1,6 +1,7 @@
 /** The administrators' pages, for their navigation and the command palette. */
 import type { LinkProps } from '@tanstack/react-router';
 import {
+  Banknote,
   BookOpenText,
   Boxes,
   Brain,
@@ -26,6 +27,7 @@ export interface AdminPlace {
     | 'health'
     | 'users'
     | 'ledger'
+    | 'payments'
     | 'storefront'
     | 'pools'
     | 'groups'
@@ -43,6 +45,7 @@ export const OPERATIONS: readonly AdminPlace[] = [
 export const PEOPLE: readonly AdminPlace[] = [
   { to: '/admin/users', icon: Users, name: 'users' },
   { to: '/admin/ledger', icon: BookOpenText, name: 'ledger' },
+  { to: '/admin/payments', icon: Banknote, name: 'payments' },
 ];
 export const BUSINESS: readonly AdminPlace[] = [
   { to: '/admin/storefront', icon: Store, name: 'storefront' },

@@ -14,6 +14,7 @@ export const EntryFields = graphql(`
     poolId
     source
     inputTokens
+    cachedTokens
     outputTokens
     cost
     status
@@ -122,6 +123,9 @@ export const ReceiptQuery = graphql(`
         basePrice
         ratio
         group
+        inputTokens
+        cachedTokens
+        outputTokens
         outcome
         httpStatus
         errorCode
@@ -140,6 +144,8 @@ const SumFields = graphql(`
     cost
     requests
     failed
+    inputTokens
+    cachedTokens
   }
 `);
 

@@ -64,7 +64,9 @@ function Head({ requestId }: { requestId: string }) {
 }
 
 function Facts({ receipt: { entry, amount, settlement, transactionId, settledAt } }: { receipt: Found }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
+  const number = new Intl.NumberFormat(i18n.language);
+  const tokens = (value: number | null) => (value === null ? null : number.format(value));
   const group = t(`groups.${entry.group}`);
   const facts: [string, ReactNode][] = [
     [t('usage.receiptTime'), <Stamp key="time" at={entry.createdAt} seconds />],
@@ -72,6 +74,9 @@ function Facts({ receipt: { entry, amount, settlement, transactionId, settledAt 
     [t('usage.family'), t(`pricing.families.${entry.family}`)],
     [t('usage.httpStatus'), entry.httpStatus],
     [t('usage.errorCode'), entry.errorCode && <code key="code">{entry.errorCode}</code>],
+    [t('usage.tokensIn'), tokens(entry.inputTokens)],
+    [t('usage.tokensCached'), tokens(entry.cachedTokens)],
+    [t('usage.tokensOut'), tokens(entry.outputTokens)],
     [t('usage.price', { group, ratio: entry.ratio }), <Money key="price" amount={entry.basePrice} />],
     [t('usage.paidBy'), settlement && t(`usage.settlements.${settlement}`)],
     [

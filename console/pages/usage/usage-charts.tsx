@@ -113,6 +113,7 @@ function ChartHead({ search, now }: Pick<LoadedProps, 'search' | 'now'>) {
           <div className="text-section font-normal text-ink-2">{figure(now.previousTotals)}</div>
         </div>
       )}
+      <FromCache totals={now.totals} />
       <div className="ml-auto flex flex-wrap gap-3 max-sm:ml-0">
         <Segmented
           label={t('usage.measure')}
@@ -130,6 +131,22 @@ function ChartHead({ search, now }: Pick<LoadedProps, 'search' | 'now'>) {
             void navigate({ search: { ...search, by: next === 'model' ? undefined : next } })
           }
         />
+      </div>
+    </div>
+  );
+}
+
+/** The share of the input that providers read from their prompt caches; nothing without input. */
+function FromCache({ totals: { inputTokens, cachedTokens } }: { totals: Summary['totals'] }) {
+  const { t, i18n } = useTranslation();
+  const all = Number(inputTokens);
+  if (all === 0) return null;
+  const share = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 1 });
+  return (
+    <div>
+      <div className="text-hint text-ink-3">{t('usage.fromCache')}</div>
+      <div className="text-section font-normal text-ink-2">
+        {t('usage.shareOfTokens', { value: share.format((100 * Number(cachedTokens)) / all) })}
       </div>
     </div>
   );

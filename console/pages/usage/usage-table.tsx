@@ -66,6 +66,12 @@ function tokenColumns(t: TFunction, number: Intl.NumberFormat, align: number): C
       cell: ({ row }) => count(row.original.inputTokens),
     },
     {
+      id: 'cached',
+      header: t('usage.tokensCached'),
+      meta: { right: true, from: '2xl' },
+      cell: ({ row }) => count(row.original.cachedTokens),
+    },
+    {
       id: 'out',
       header: t('usage.tokensOut'),
       meta: { right: true, from: 'lg' },

@@ -30,7 +30,7 @@ function columnsOf(t: TFunction, topUps: readonly TopUp[]): Column<TopUp>[] {
   const align = decimalsOf(topUps.map(({ amount }) => amount));
   return [
     { id: 'time', header: t('wallet.time'), cell: ({ row }) => <Stamp at={row.original.createdAt} /> },
-    { id: 'how', header: t('wallet.pay.how'), cell: ({ row }) => <How topUp={row.original} /> },
+    { id: 'how', header: t('wallet.pay.how'), cell: ({ row }) => <TopUpWay topUp={row.original} /> },
     { id: 'state', header: t('wallet.pay.state'), cell: ({ row }) => <TopUpState topUp={row.original} /> },
     {
       id: 'amount',
@@ -38,11 +38,16 @@ function columnsOf(t: TFunction, topUps: readonly TopUp[]): Column<TopUp>[] {
       meta: { right: true },
       cell: ({ row }) => <Money amount={row.original.amount} align={align} />,
     },
-    { id: 'receipt', header: t('wallet.pay.receipt'), cell: ({ row }) => <Receipt topUp={row.original} /> },
+    {
+      id: 'receipt',
+      header: t('wallet.pay.receipt'),
+      cell: ({ row }) => <TopUpReceipt topUp={row.original} />,
+    },
   ];
 }
 
-function How({ topUp }: { topUp: TopUp }) {
+/** How a top-up is paid: by card, or with which token on which blockchain. */
+export function TopUpWay({ topUp }: { topUp: TopUp }) {
   const { t } = useTranslation();
   const { method, automatic, deposit } = topUp;
   if (method === 'CRYPTO' && deposit)
@@ -51,7 +56,7 @@ function How({ topUp }: { topUp: TopUp }) {
 }
 
 /** A link to the processor's receipt, or to the transaction in an explorer. */
-function Receipt({ topUp }: { topUp: TopUp }) {
+export function TopUpReceipt({ topUp }: { topUp: TopUp }) {
   const { t } = useTranslation();
   const href = topUp.receiptUrl ?? topUp.deposit?.explorerUrl;
   if (!href) return <span className="text-ink-3">–</span>;
@@ -66,12 +71,12 @@ function TopUpCard({ topUp }: { topUp: TopUp }) {
   return (
     <div className="flex flex-col gap-1">
       <span className="flex justify-between gap-3">
-        <How topUp={topUp} />
+        <TopUpWay topUp={topUp} />
         <Money amount={topUp.amount} />
       </span>
       <span className="flex justify-between gap-3">
         <TopUpState topUp={topUp} />
-        <Receipt topUp={topUp} />
+        <TopUpReceipt topUp={topUp} />
       </span>
       <Stamp at={topUp.createdAt} />
     </div>

@@ -8,6 +8,14 @@ export const HealthQuery = graphql(`
         status
         database
         dataPlane
+        paymentProvider
+        chains
+        secrets {
+          status
+          total
+          remaining
+          unreadable
+        }
         settlementAlarms24h
         nodes {
           id

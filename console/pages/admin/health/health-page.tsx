@@ -46,11 +46,13 @@ export function HealthPage() {
 function Parts({ health }: { health: SystemHealth }) {
   const { t, i18n } = useTranslation();
   const number = new Intl.NumberFormat(i18n.language);
-  const { database, dataPlane, settlementAlarms24h: alarms, nodes, jobs } = health;
+  const { database, dataPlane, paymentProvider, chains, settlementAlarms24h: alarms } = health;
+  const { nodes, jobs, secrets } = health;
   const inUse = nodes.filter(({ retired }) => !retired);
   const serving = inUse.filter(({ state }) => state === 'IN_SYNC' || state === 'LAGGING').length;
   const failing = jobs.filter(({ lastError }) => lastError !== null).length;
   const word = (status: HealthStatus) => t(`admin.health.statuses.${status}`);
+  const used = (status: HealthStatus) => (status === 'UNKNOWN' ? t('admin.health.unused') : word(status));
   const count = (found: number) => (found === 0 ? t('state.none') : number.format(found));
   return (
     <section className="max-w-[640px]">
@@ -64,6 +66,18 @@ function Parts({ health }: { health: SystemHealth }) {
           note={t('admin.health.serving', { serving, all: inUse.length })}
         >
           <HealthWord status={dataPlane} word={word(dataPlane)} />
+        </LeaderRow>
+        <LeaderRow name={<Linked to="/admin/payments/cards">{t('admin.health.cards')}</Linked>}>
+          <HealthWord status={paymentProvider} word={used(paymentProvider)} />
+        </LeaderRow>
+        <LeaderRow name={<Linked to="/admin/payments/blockchains">{t('admin.health.chains')}</Linked>}>
+          <HealthWord status={chains} word={used(chains)} />
+        </LeaderRow>
+        <LeaderRow
+          name={t('admin.health.secrets')}
+          note={secrets.remaining > 0 ? t('admin.health.secretsRemaining', secrets) : undefined}
+        >
+          <HealthWord status={secrets.status} word={word(secrets.status)} />
         </LeaderRow>
         <LeaderRow
           name={<Linked to="/admin/ledger">{t('admin.health.alarms')}</Linked>}
@@ -79,7 +93,12 @@ function Parts({ health }: { health: SystemHealth }) {
   );
 }
 
-function Linked({ to, children }: { to: '/admin/nodes' | '/admin/ledger'; children: ReactNode }) {
+interface LinkedProps {
+  to: '/admin/nodes' | '/admin/ledger' | '/admin/payments/cards' | '/admin/payments/blockchains';
+  children: ReactNode;
+}
+
+function Linked({ to, children }: LinkedProps) {
   return (
     <Link to={to} className="rounded-tag text-accent underline">
       {children}

@@ -17,8 +17,10 @@ export const JOBS = [
   'accounts',
   'permits',
   'personal intelligence',
+  'expired items',
   'sealing of chats',
   'keys of closed accounts',
+  'secret key',
   'budgets',
   'usage months',
 ] as const;

@@ -24,15 +24,18 @@ import { Region } from '../region.tsx';
 import { useTask } from '../use-task.ts';
 
 const DrainDialog = lazy(async () => ({ default: (await import('./drain-dialog.tsx')).DrainDialog }));
+const ForgetDialog = lazy(async () => ({ default: (await import('./forget-dialog.tsx')).ForgetDialog }));
 const NodeDialog = lazy(async () => ({ default: (await import('./node-dialog.tsx')).NodeDialog }));
 
 interface NodeTask {
   /** Undefined to create a node. */
   node?: AdminNode;
   drain?: true;
+  forget?: true;
 }
 
-function Dialogs({ node, drain, onClose }: NodeTask & { onClose: () => void }) {
+function Dialogs({ node, drain, forget, onClose }: NodeTask & { onClose: () => void }) {
+  if (node && forget) return <ForgetDialog node={node} onClose={onClose} />;
   if (node && drain) return <DrainDialog node={node} onClose={onClose} />;
   return <NodeDialog {...(node && { node })} onClose={onClose} />;
 }
@@ -71,6 +74,7 @@ export function NodesPage() {
               nodes={rows}
               onRotate={(node) => setTask({ node })}
               onDrain={(node) => setTask({ node, drain: true })}
+              onForget={(node) => setTask({ node, forget: true })}
             />
           ) : (
             <EmptyFirst title={t('admin.nodes.none')} sentence={t('admin.nodes.noneSentence')} />
@@ -99,13 +103,14 @@ interface NodeTableProps {
   nodes: readonly AdminNode[];
   onRotate: (node: AdminNode) => void;
   onDrain: (node: AdminNode) => void;
+  onForget: (node: AdminNode) => void;
 }
 
-function NodeTable({ nodes, onRotate, onDrain }: NodeTableProps) {
+function NodeTable({ nodes, onRotate, onDrain, onForget }: NodeTableProps) {
   const { t, i18n } = useTranslation();
   const number = new Intl.NumberFormat(i18n.language);
   const state = (node: AdminNode) => <NodeState node={node} />;
-  const rotate = (node: AdminNode) => <Actions {...{ node, onRotate, onDrain }} />;
+  const rotate = (node: AdminNode) => <Actions {...{ node, onRotate, onDrain, onForget }} />;
   const figure = (
     id: 'inflight' | 'usageBacklog' | 'appliedRevision',
     from?: 'lg' | 'xl',
@@ -145,7 +150,7 @@ function NodeTable({ nodes, onRotate, onDrain }: NodeTableProps) {
           cell: ({ row }) => rotate(row.original),
         },
       ]}
-      card={(node) => <NodeCard node={node} {...{ onRotate, onDrain }} />}
+      card={(node) => <NodeCard node={node} {...{ onRotate, onDrain, onForget }} />}
     />
   );
 }
@@ -178,7 +183,7 @@ function NodeCard({ node, ...tasks }: NodeProps) {
   );
 }
 
-function Actions({ node, onRotate, onDrain }: NodeProps) {
+function Actions({ node, onRotate, onDrain, onForget }: NodeProps) {
   const { t } = useTranslation();
   return (
     <span className="inline-flex gap-2">
@@ -186,6 +191,11 @@ function Actions({ node, onRotate, onDrain }: NodeProps) {
       {node.state !== 'DRAINING' && !node.retired && (
         <Button size="small" onClick={() => onDrain(node)}>
           {t('admin.nodes.drainTask')}
+        </Button>
+      )}
+      {node.state === 'OFFLINE' && (!node.retired || (node.leases ?? 0) > 0) && (
+        <Button size="small" onClick={() => onForget(node)}>
+          {t('admin.nodes.forgetTask')}
         </Button>
       )}
     </span>

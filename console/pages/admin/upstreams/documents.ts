@@ -51,6 +51,8 @@ const ProviderFields = graphql(
         requests5m
         errorRate5m
         p95LatencyMs
+        inputTokens5m
+        cachedTokens5m
         asOf
         lastProbeAt
         lastProbeStatus

@@ -67,7 +67,9 @@ function AllNodes({ health }: { health: Health }) {
   const { t, i18n } = useTranslation();
   const durationText = useDurationText();
   const number = new Intl.NumberFormat(i18n.language);
+  const rounded = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 1 });
   const { status, circuit, requests5m, errorRate5m, p95LatencyMs, asOf } = health;
+  const { inputTokens5m, cachedTokens5m } = health;
   return (
     <LeaderList>
       <LeaderRow name={t('admin.state')}>
@@ -82,6 +84,13 @@ function AllNodes({ health }: { health: Health }) {
           {errorRate5m !== null && (
             <LeaderRow name={t('admin.upstreams.health.failed')}>
               {t('admin.upstreams.health.share', { value: number.format(Number(errorRate5m) * PERCENT) })}
+            </LeaderRow>
+          )}
+          {Number(inputTokens5m) > 0 && (
+            <LeaderRow name={t('admin.upstreams.health.fromCache')}>
+              {t('admin.upstreams.health.share', {
+                value: rounded.format((PERCENT * Number(cachedTokens5m)) / Number(inputTokens5m)),
+              })}
             </LeaderRow>
           )}
           {p95LatencyMs !== null && (

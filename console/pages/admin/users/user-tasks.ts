@@ -1,5 +1,5 @@
 /** The actions of administrators on a user. */
-import { BookOpenText, Link2, LogOut, Pencil, Scale } from 'lucide-react';
+import { Banknote, BookOpenText, Link2, LogOut, Pencil, Scale } from 'lucide-react';
 import { useNavigate } from '@tanstack/react-router';
 import { type MenuEntry, RULE } from '../../../components/menu-entries.ts';
 import { useTranslation } from '../../../translation.ts';
@@ -27,6 +27,12 @@ export function useUserEntries(user: AdminUser, onTask: (task: UserTask) => void
       icon: BookOpenText,
       word: t('admin.users.entries'),
       run: () => void navigate({ to: '/admin/ledger', search: { search: user.id } }),
+    },
+    {
+      kind: 'action',
+      icon: Banknote,
+      word: t('admin.users.topUps'),
+      run: () => void navigate({ to: '/admin/payments', search: { user: user.id } }),
     },
     { kind: 'action', icon: Link2, word: t('admin.users.link'), run: ask('link') },
     RULE,
