@@ -1,7 +1,7 @@
 /**
  * A deterministic stand-in for the model that reads chats. It behaves like a mediocre model: it finds what is
- * said in plain words, and also notes what it should not: suppositions, quotations, secrets, the assistant's
- * words, and lines of the block about the user.
+ * said in plain words. It also notes what it should not: suppositions, quotations, secrets, lines of the
+ * block about the user, and what the assistant asserts.
  */
 
 /** What the model reads, as the prompt describes it. */
@@ -9,6 +9,8 @@ export interface ExtractorInput {
   items: { id: string; kind: string; text: string }[];
   messages: { id: string; role: 'USER' | 'ASSISTANT'; text: string }[];
 }
+
+type ReadMessage = ExtractorInput['messages'][number];
 
 interface Draft {
   op: string;
@@ -44,6 +46,11 @@ const DONE = anyOf(
   String.raw`\b(?:i|we)(?:'ve| have)? (?:finished|completed|shipped|abandoned|dropped|cancelled|delivered)\b`,
   '我(?:们)?(?:已经)?(?:完成|做完|写完|放弃|交付|上线)了',
 );
+/** Assertions of the assistant about the user. */
+const ASSERTED = anyOf(
+  String.raw`\byou(?:'ve| have)? (?:${SURELY})?(?:prefer|like|love|hate|want|use|enjoy|mentioned|told me)\b`,
+  '你(?:更|比较|一直|总是)?(?:喜欢|偏好|习惯|讨厌|提到|说过)',
+);
 const CHANGE = anyOf(
   String.raw`\b(?:now|instead|actually|no longer|any ?more|changed my mind|from now on|switched)\b`,
   '现在|改成|不再|改用|其实|从现在起',
@@ -56,13 +63,15 @@ function anyOf(...expressions: string[]): RegExp {
 /** The answer of the model, as JSON. */
 export function extract({ items, messages }: ExtractorInput): string {
   const operations = [
-    ...messages.flatMap((message) => notesOf(message, items)),
+    ...messages.flatMap((message, at) =>
+      message.role === 'USER' ? notesOf(message, items) : assertionsOf(message, messages[at - 1]),
+    ),
     ...summaryOf(messages, items),
   ];
   return JSON.stringify({ operations });
 }
 
-function notesOf(message: ExtractorInput['messages'][number], items: ExtractorInput['items']): Draft[] {
+function notesOf(message: ReadMessage, items: ExtractorInput['items']): Draft[] {
   return (message.text.match(SENTENCES) ?? []).flatMap((part) => {
     const text = part.trim().slice(0, 200);
     const evidence = [message.id];
@@ -84,8 +93,17 @@ function notesOf(message: ExtractorInput['messages'][number], items: ExtractorIn
   });
 }
 
+/** What the assistant asserts about the user, as if the user had said it in the message before. */
+function assertionsOf(message: ReadMessage, before: ReadMessage | undefined): Draft[] {
+  const evidence = [before?.role === 'USER' ? before.id : message.id];
+  return (message.text.match(SENTENCES) ?? [])
+    .map((part) => part.trim().slice(0, 200))
+    .filter((text) => ASSERTED.test(text) || text.startsWith('- '))
+    .map((text) => ({ op: 'ADD', kind: 'PREFERENCE_PROFILE', text, evidence }));
+}
+
 /** First and last sentence of the user. */
-function summaryOf(messages: ExtractorInput['messages'], items: ExtractorInput['items']): Draft[] {
+function summaryOf(messages: ReadMessage[], items: ExtractorInput['items']): Draft[] {
   const own = messages.filter(({ role }) => role === 'USER');
   const sentences = own.flatMap(({ text }) => text.match(SENTENCES) ?? []).map((text) => text.trim());
   const [first] = sentences;

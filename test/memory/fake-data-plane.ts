@@ -20,7 +20,7 @@ export interface FakeDataPlane {
   /** Answers a chat; by default "Noted." Undefined answers status 500. */
   reply: (request: SeenRequest) => string | undefined;
   /** Answers the request to read a chat; by default the extractor. Undefined answers status 500. */
-  read: (input: ExtractorInput) => string | undefined;
+  read: (input: ExtractorInput, request: SeenRequest) => string | undefined | Promise<string | undefined>;
   close(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export async function startFakeDataPlane(): Promise<FakeDataPlane> {
     request.on('end', () => {
       const pass = String(request.headers[PLAYGROUND_PASS_HEADER]).split('.')[0] ?? '';
       const { source } = JSON.parse(Buffer.from(pass, 'base64url').toString()) as Pick<SeenRequest, 'source'>;
-      answer(fake, { ...JSON.parse(Buffer.concat(chunks).toString()), source }, response);
+      void answer(fake, { ...JSON.parse(Buffer.concat(chunks).toString()), source }, response);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -46,12 +46,12 @@ export async function startFakeDataPlane(): Promise<FakeDataPlane> {
   return fake;
 }
 
-function answer(fake: FakeDataPlane, request: SeenRequest, response: ServerResponse): void {
+async function answer(fake: FakeDataPlane, request: SeenRequest, response: ServerResponse): Promise<void> {
   fake.seen.push(request);
   const text =
     request.source === 'PLAYGROUND'
       ? fake.reply(request)
-      : fake.read(JSON.parse(request.messages.at(-1)?.content ?? '') as ExtractorInput);
+      : await fake.read(JSON.parse(request.messages.at(-1)?.content ?? '') as ExtractorInput, request);
   if (text === undefined) return void response.writeHead(500).end('{"error":{"message":"broken"}}');
   response.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': `req_${fake.seen.length}` });
   response.write(`data: ${JSON.stringify({ choices: [{ delta: { content: text } }] })}\n\n`);
