@@ -9,6 +9,8 @@ import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addCustomer } from './house.ts';
 import type { Customer, House } from './house.ts';
+import { offerCards } from './house/cards.ts';
+import type { CardHouse } from './house/cards.ts';
 import { openSharedHouse } from './house/shared.ts';
 import type { ApiClient } from './house/client.ts';
 import { startProcess } from './house/process.ts';
@@ -24,6 +26,7 @@ const scripts = [...readFileSync(PAGE, 'utf8').matchAll(SCRIPT)].map(([, name = 
 }));
 
 let folder: string;
+let cards: CardHouse;
 let house: House;
 let adminToken: string;
 let customer: Customer;
@@ -38,6 +41,7 @@ beforeAll(async () => {
   mock.on({ predicate: () => true }, { content: 'Hello.' });
   await mock.start();
   house = await openSharedHouse();
+  cards = await offerCards(house);
   const wanted = /ADMIN_\w+/g;
   adminToken = await tokenOf(house.admin, [...new Set(readFileSync(PAGE, 'utf8').match(wanted))]);
   customer = await addCustomer(house, '0');
@@ -45,6 +49,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  await cards.close();
   await mock.stop();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -118,6 +123,20 @@ describe('the scripts of docs/api.md', { timeout: RUN_MS }, () => {
     await expect(script('top-up.sh', [customer.userId, '501', 'invoice-1042'])).rejects.toThrow(
       /IDEMPOTENCY_MISMATCH/,
     );
+  });
+
+  it('list a top-up that is stuck, and refund a part of it once', async () => {
+    const paid = await cards.pay(customer, '25');
+    expect(await script('list-stuck-top-ups.sh', [])).toEqual(['']);
+    await house.database.query("update top_up set issue = 'REFUND_FAILED' where id = $1", [paid]);
+    const [line] = await script('list-stuck-top-ups.sh', []);
+    expect(line).toMatch(new RegExp(`^${paid} CREDITED 25.00 REFUND_FAILED customer-\\w+@example.com$`));
+    const given = [paid, '5.00', 'ticket-77'];
+    expect(await script('refund.sh', given)).toEqual(['PARTIALLY_REFUNDED']);
+    expect(await script('refund.sh', given)).toEqual(['PARTIALLY_REFUNDED']);
+    const { rows } = await house.database.query('select refunded from top_up where id = $1', [paid]);
+    expect(rows).toEqual([{ refunded: '5000000' }]);
+    await expect(script('refund.sh', [paid, '50', 'ticket-78'])).rejects.toThrow(/INVALID|CONFLICT/);
   });
 
   it('add an upstream that a model is then answered by', async () => {

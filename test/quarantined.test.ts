@@ -70,7 +70,8 @@ async function node(name: string): Promise<Node> {
   const ledger = await openLedger({ folder: join(folder, name), control, log });
   const { publicKey } = loadNodeKeys(folder);
   const { journalId, start } = ledger;
-  const self = { name, version: 'test', publicKey, journalId, start, instanceId: `process of ${name}` };
+  const instanceId = `process of ${name}`;
+  const self = { name, version: 'test', publicKey, journalId, start, instanceId, maxConfigAgeSeconds: 60 };
   const { id } = await control.register(self);
   ledger.connect(id);
   return { id, ledger, control, errors };

@@ -22,6 +22,7 @@ import type {
   CompiledRoute,
   Config,
   ConfigStore,
+  KeyStop,
   StoppedBy,
 } from '../data-plane/config/config.ts';
 import { IncomingBody } from '../data-plane/call/body.ts';
@@ -32,6 +33,8 @@ import { createLog } from '../data-plane/log.ts';
 import type { Log } from '../data-plane/log.ts';
 import { buildServer } from '../data-plane/http/server.ts';
 import type { RotatedKeys } from '../data-plane/admission/rotated-keys.ts';
+import type { Vitals } from '../data-plane/metrics.ts';
+import type { Stage } from '../data-plane/node/departure.ts';
 import type { ServerSettings } from '../data-plane/settings.ts';
 import type { Permit, Permits, RateLimitStatus } from '../data-plane/permits/permits.ts';
 import type { Hold, Ledger } from '../data-plane/ledger/ledger.ts';
@@ -94,7 +97,7 @@ export class FakeStore implements ConfigStore {
   confirmedAt = Date.now();
   /** Whether the node has no configuration. */
   absent = false;
-  #stopped: (keys: ReadonlyMap<string, StoppedBy>) => void = () => undefined;
+  #stopped: (keys: ReadonlyMap<string, KeyStop>) => void = () => undefined;
 
   get current(): Config | undefined {
     if (this.absent) return undefined;
@@ -118,13 +121,13 @@ export class FakeStore implements ConfigStore {
     };
   }
 
-  onKeysStopped(listener: (keys: ReadonlyMap<string, StoppedBy>) => void): void {
+  onKeysStopped(listener: (keys: ReadonlyMap<string, KeyStop>) => void): void {
     this.#stopped = listener;
   }
 
-  /** Stops a key, as a new configuration would. */
-  stop(keyId: string, by: StoppedBy = 'OWNER'): void {
-    this.#stopped(new Map([[keyId, by]]));
+  /** Stops a key, or only some of its secrets, as a new configuration would. */
+  stop(keyId: string, by: StoppedBy = 'OWNER', secrets?: readonly string[]): void {
+    this.#stopped(new Map([[keyId, { by, ...(secrets && { secrets }) }]]));
   }
 }
 
@@ -286,6 +289,8 @@ interface NodeParts {
   rotatedKeys?: RotatedKeys;
   bodyMemoryBytes?: number;
   settings?: Partial<ServerSettings>;
+  stage?: () => Stage;
+  vitals?: () => Vitals;
 }
 
 /** Starts a server with one key, one model, and no route. */

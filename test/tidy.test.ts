@@ -98,6 +98,17 @@ describe('imports go one way', () => {
     expect(imports(domains, /^control-plane\/nodes\//)).toEqual([]);
   });
 
+  it('the card processor of the demo knows no other code of ours, and only tests import it', () => {
+    const folder = 'control-plane/local/card-processor/';
+    const own = production.filter((source) => source.path.startsWith(folder));
+    const others = production.filter((source) => !source.path.startsWith(folder));
+    expect(own.length).toBeGreaterThan(0);
+    expect(
+      imports(own, /^(?!control-plane\/local\/card-processor\/)(control-plane|shared)\/|^@gateway/),
+    ).toEqual([]);
+    expect(imports(others, /local\/card-processor\//)).toEqual([]);
+  });
+
   it('only the server knows Fastify, only upstreams and realtime know undici', () => {
     const plane = inFolder('data-plane');
     expect(

@@ -15,9 +15,9 @@ export interface TlsFront {
 
 const DAY_MS = 86_400_000;
 
-/** Ends TLS for `localhost` and passes the bytes on to the port, both ways. */
-export async function startTlsFront(targetPort: number): Promise<TlsFront> {
-  const { certificate, key } = await selfSigned();
+/** Ends TLS for these names, by default `localhost`, and passes the bytes on to the port, both ways. */
+export async function startTlsFront(targetPort: number, names?: readonly string[]): Promise<TlsFront> {
+  const { certificate, key } = await selfSigned(names);
   const sockets = new Set<Socket>();
   const server = createServer({ cert: certificate, key }, (secured) => {
     const plain = connect(targetPort, '127.0.0.1');

@@ -19,6 +19,7 @@ test.each(seeds)(
     expect(failuresOf(report), tableOf(report)).toEqual({});
     expect(report.comparison.finished).toBeGreaterThan(0);
     expect(report.faults.length).toBeGreaterThan(3);
+    expect(report.payments.payments).toBeGreaterThan(0);
   },
   LIMIT_MS,
 );

@@ -1,4 +1,7 @@
-/** The environment of a chaos run: PostgreSQL, both planes and an upstream, with a proxy on every link. */
+/**
+ * The environment of a chaos run: PostgreSQL, both planes, an upstream and a card processor, with a proxy on
+ * every link.
+ */
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +11,8 @@ import { startPostgres } from '../../control-plane/local/postgres.ts';
 import type { Postgres } from '../../control-plane/local/postgres.ts';
 import { addUpstream, startHouse } from '../house.ts';
 import type { House } from '../house.ts';
+import { offerCards } from '../house/cards.ts';
+import type { CardHouse } from '../house/cards.ts';
 import type { HouseProcess } from '../house/process.ts';
 import { startModelServer } from './model-server.ts';
 import type { ModelServer } from './model-server.ts';
@@ -32,6 +37,8 @@ export interface ProxiedLink {
 export interface Environment {
   house: House;
   model: ModelServer;
+  /** The card processor. */
+  cards: CardHouse;
   targets: readonly [Target, ...Target[]];
   links: readonly [ProxiedLink, ...ProxiedLink[]];
   databaseUrl: string;
@@ -67,13 +74,15 @@ export async function startEnvironment(nodes: number): Promise<Environment> {
     },
   });
   await addUpstream(house, { baseUrl: `http://127.0.0.1:${proxies.model.port}/v1`, models: ['budget'] });
+  const { cards, proxy: toCards } = await startCards(house);
   const { control } = proxies;
   if (!control) throw new Error('No node was started. Give at least one node.');
   const exits = new ExitRecorder();
   return {
     house,
     model,
-    targets: [server, ...planeTargets(house, exits)],
+    cards,
+    targets: [server, ...planeTargets(house, exits), processorTarget(cards, exits)],
     crashes: exits.crashes,
     databaseUrl: server.current.url,
     closing: () => exits.end(),
@@ -81,15 +90,31 @@ export async function startEnvironment(nodes: number): Promise<Environment> {
       { name: 'control plane – PostgreSQL', proxy: proxies.database },
       { name: 'nodes – control plane', proxy: control },
       { name: 'nodes – upstream', proxy: proxies.model },
+      { name: 'control plane – card processor', proxy: toCards },
     ],
     close: async () => {
       exits.end();
+      await cards.process.stop();
       await house.stop();
-      await Promise.all([proxies.database.close(), control.close(), proxies.model.close(), model.close()]);
+      await Promise.all([proxies.database, control, proxies.model, toCards].map((proxy) => proxy.close()));
+      await model.close();
       await server.current.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Starts the card processor, which the control plane reaches past a proxy. */
+async function startCards(house: House): Promise<{ cards: CardHouse; proxy: Proxy }> {
+  let proxy: Proxy | undefined;
+  const cards = await offerCards(house, {
+    reachProcessor: async (url) => {
+      proxy = await startProxy(Number(new URL(url).port));
+      return `http://127.0.0.1:${proxy.port}`;
+    },
+  });
+  if (!proxy) throw new Error('The processor was not configured.');
+  return { cards, proxy };
 }
 
 /** Records exits of processes that were not killed. */
@@ -139,6 +164,11 @@ function planeTargets(house: House, exits: ExitRecorder): Target[] {
     restart: () => node.restart(),
   }));
   return [control, ...nodes].map((plane) => planeTarget(plane, exits));
+}
+
+function processorTarget(cards: CardHouse, exits: ExitRecorder): Target {
+  const current = (): HouseProcess => cards.process;
+  return planeTarget({ name: 'card processor', current, restart: () => cards.restart() }, exits);
 }
 
 interface Plane {

@@ -1,6 +1,7 @@
 /** Prints the report of a chaos run, and decides whether the run was clean. */
 import type { Coverage } from './coverage.ts';
 import type { Fault } from './faults.ts';
+import type { PaymentReport } from './payments.ts';
 import type { ChaosReport } from './run.ts';
 
 const FINDINGS_SHOWN = 20;
@@ -15,6 +16,8 @@ export function failuresOf(report: ChaosReport): Record<string, unknown> {
     findings: comparison.findings,
     differenceMicros: comparison.differenceMicros,
     walletDifferenceMicros: report.walletDifferenceMicros,
+    paymentDifferenceMicros: report.payments.differenceMicros,
+    paymentFindings: report.payments.findings,
     duplicates: report.duplicates,
     negativeBalances: report.negativeBalances,
     openLeases: report.openLeases,
@@ -34,7 +37,7 @@ export function failuresOf(report: ChaosReport): Record<string, unknown> {
 
 /** The report as a Markdown table, followed by the findings. */
 export function tableOf(report: ChaosReport): string {
-  const { comparison, faults } = report;
+  const { comparison, faults, payments } = report;
   const of = (kind: Fault['kind']): string => {
     const list = faults.filter((fault) => fault.kind === kind);
     const targets = Map.groupBy(list, ({ target }) => target);
@@ -57,6 +60,7 @@ export function tableOf(report: ChaosReport): string {
     ['charged, node killed between commit and last byte', comparison.cutByKill],
     ['difference client ↔ ledger ↔ usage ↔ upstream, micro-USD', comparison.differenceMicros],
     ['difference of paid in, charged and left, micro-USD', report.walletDifferenceMicros],
+    ...paymentRows(payments),
     ['duplicates, negative balances', `${report.duplicates}, ${report.negativeBalances}`],
     ['keys above their limit', report.overLimits],
     ['open leases, alarms, crashes', `${report.openLeases}, ${report.alarms}, ${report.crashes.length}`],
@@ -76,10 +80,22 @@ export function tableOf(report: ChaosReport): string {
       ...comparison.findings.slice(0, FINDINGS_SHOWN),
       ...(report.coverage?.findings.slice(0, FINDINGS_SHOWN) ?? []),
       ...report.keptLeases.slice(0, FINDINGS_SHOWN),
+      ...payments.findings.slice(0, FINDINGS_SHOWN),
       ...report.crashes,
       report.invariants,
     ].filter(Boolean),
   ].join('\n');
+}
+
+function paymentRows(report: PaymentReport): [string, string | number | bigint][] {
+  const { payments, automatic, refunds, disputes, differenceMicros } = report;
+  return [
+    [
+      'payments by card, automatic ones, refunds, disputes',
+      `${payments}, ${automatic}, ${refunds}, ${disputes}`,
+    ],
+    ['difference ledger ↔ card processor, micro-USD', differenceMicros],
+  ];
 }
 
 function outageRows(coverage: Coverage): [string, string | number | bigint][] {

@@ -19,6 +19,8 @@ import { injectFaults, outage } from './faults.ts';
 import type { Fault } from './faults.ts';
 import { coverageOfOutage, openLeasesAfterRecalls } from './leases.ts';
 import type { OpenLeases } from './leases.ts';
+import { keepPaying, paidByCard, paymentReport, settlePayments } from './payments.ts';
+import type { Payer, PaymentReport } from './payments.ts';
 import { randomOf } from './random.ts';
 import type { Random } from './random.ts';
 
@@ -39,6 +41,7 @@ export interface ChaosReport extends OpenLeases {
   seconds: number;
   faults: Fault[];
   comparison: Comparison;
+  payments: PaymentReport;
   /** The judgement of an outage; undefined for a storm. */
   coverage: Coverage | undefined;
   /** Sum over wallets of the difference between paid in, charged and left, in micro-USD. Must be 0. */
@@ -85,13 +88,14 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   try {
     const random = randomOf(options.seed);
     const buyers = await addBuyers(environment);
+    const hasLimits = options.plan !== 'outage';
+    const payers = hasLimits ? await addPayers(environment) : [];
     const seen: Attempt[] = [];
     let running = true;
     const startedAt = Date.now();
-    const hasLimits = options.plan !== 'outage';
     const clients = await startClients({
       environment,
-      buyers,
+      buyers: [...buyers, ...payers.filter(({ isAutomatic }) => isAutomatic)],
       random,
       seen,
       running: () => running,
@@ -104,15 +108,19 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
       options.plan === 'outage'
         ? outage(environment, { durationMs: options.durationMs, warmUpMs: options.warmUpMs ?? WARM_UP_MS })
         : injectFaults(environment, random, () => running);
+    const payments = payers.map((payer, at) =>
+      keepPaying(environment, payer, { random: random.fork(`payer ${at}`), running: () => running }),
+    );
     await (options.plan === 'outage' ? faults.ended : sleep(options.durationMs));
     running = false;
     options.print('healing and draining');
     await faults.ended;
-    await Promise.all([...clients, ...topUps]);
+    await Promise.all([...clients, ...topUps, ...payments]);
+    if (payers.length > 0) await settlePayments(environment);
     const drainFrom = Date.now();
     const { keptLeases, idleLeases } = await drain(environment);
     const drainSeconds = Math.round((Date.now() - drainFrom) / 1_000);
-    const report = await judge(environment, { buyers, seen, faults: faults.done });
+    const report = await judge(environment, { buyers, payers, seen, faults: faults.done });
     const past = { seen, faults: faults.done, price: PRICE, durationMs: options.durationMs };
     const coverage = options.plan === 'outage' ? await coverageOfOutage(environment, past) : undefined;
     const seconds = Math.round((Date.now() - startedAt) / 1_000);
@@ -132,9 +140,17 @@ async function addBuyers({ house }: Environment): Promise<Buyer[]> {
   return buyers;
 }
 
+/** Customers who pay by card. Only the ones with automatic top-ups send requests. */
+async function addPayers({ house }: Environment): Promise<Payer[]> {
+  const payers: Payer[] = [];
+  for (const isAutomatic of [true, false, false])
+    payers.push({ ...(await addCustomer(house, '0')), isAutomatic });
+  return payers;
+}
+
 interface Traffic {
   environment: Environment;
-  buyers: readonly Buyer[];
+  buyers: readonly Customer[];
   random: Random;
   seen: Attempt[];
   running(): boolean;
@@ -224,13 +240,14 @@ function openLeases(environment: Environment): Promise<number> {
 /** What the run has recorded. */
 interface Observations {
   buyers: readonly Buyer[];
+  payers: readonly Payer[];
   seen: readonly Attempt[];
   faults: Fault[];
 }
 
 async function judge(
   environment: Environment,
-  { buyers, seen, faults }: Observations,
+  { buyers, payers, seen, faults }: Observations,
 ): Promise<Omit<ChaosReport, 'seed' | 'seconds' | 'coverage' | 'drainSeconds' | keyof OpenLeases>> {
   const charges = await recordedCharges(environment);
   const freed = await rowsOf<{ request_id: string; outcome: string }>(
@@ -238,13 +255,16 @@ async function judge(
     'select request_id, outcome from usage_entry where cost = 0',
   );
   const free = new Map(freed.map((row) => [row.request_id, row.outcome]));
+  const paid: Buyer[] = [];
+  for (const payer of payers) paid.push({ ...payer, paid: await paidByCard(environment, payer.walletId) });
   const { completed, begun } = environment.model;
   const recorded = { price: PRICE, charges, free, completed, begun };
   const comparison = compare(seen, recorded, faults);
   return {
     faults,
     comparison,
-    walletDifferenceMicros: await walletDifference(environment, buyers),
+    walletDifferenceMicros: await walletDifference(environment, [...buyers, ...paid]),
+    payments: await paymentReport(environment),
     duplicates: charges.length - new Set(charges.map(({ requestId }) => requestId)).size,
     negativeBalances: await count(
       environment,
@@ -289,8 +309,8 @@ async function walletDifference(environment: Environment, buyers: readonly Buyer
   for (const { walletId, paid } of buyers) {
     const [row] = await rowsOf<{ left: string; spent: string }>(
       environment,
-      `select (select sum(balance) from ledger_account where wallet_id = $1 and kind in ('WALLET', 'LEASE'))
-          as left,
+      `select (select sum(balance) from ledger_account
+          where wallet_id = $1 and kind in ('WALLET', 'LEASE', 'RECEIVABLE')) as left,
         (select coalesce(sum(amount), 0) from usage_charge join usage_entry using (request_id)
           where wallet_id = $1) as spent`,
       [walletId],

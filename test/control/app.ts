@@ -3,6 +3,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { createApp } from '../../control-plane/app.ts';
 import type { App, AppParts } from '../../control-plane/app.ts';
 import type { NodeFeed } from '../../control-plane/database/config-log.ts';
+import { contentKeysOf } from '../../control-plane/intelligence/open-keys.ts';
 import { createOrm } from '../../control-plane/database/orm.ts';
 import { seed } from '../../control-plane/seeds.ts';
 import { readSettings } from '../../control-plane/process/settings.ts';
@@ -96,6 +97,7 @@ export async function startTestApp(
   await seed(orm.em.fork(), settings);
   const app = await createApp({
     orm,
+    contentKeys: contentKeysOf({ orm, settings }),
     settings,
     findNode: options.findNode ?? (async () => null),
     ...(options.times && { times: options.times }),

@@ -4,6 +4,7 @@ import { pick, startTestApp } from './app.ts';
 import { startFakeProcessor } from './card-processor.ts';
 import type { FakeProcessor, Thing } from './card-processor.ts';
 import { query, queryOne, sql } from '../../control-plane/database/sql.ts';
+import { preparePlayMoney } from '../../control-plane/payments/play.settings.ts';
 
 /** A top-up as the tests read it. */
 export interface TopUpView {
@@ -62,10 +63,26 @@ export const newKey = (): string => `key ${(keys += 1)}`;
 
 /** Starts the app and the processor, and configures payments by card through the API. */
 export async function openPayments(env: Record<string, string> = {}): Promise<PaymentHouse> {
+  return openHouse(env, ({ admin, processor }) => configure(admin, processor));
+}
+
+/** Starts the app and the processor, and offers payments with play money as a demo does. */
+export async function openPlayMoney(): Promise<PaymentHouse> {
+  return openHouse({}, async ({ test, processor }) => {
+    const { key, secret: webhookSecret, url: address } = processor;
+    const { secretKey } = test.settings;
+    await preparePlayMoney(test.orm.em.fork(), { address, key, webhookSecret }, { allowed: true, secretKey });
+  });
+}
+
+async function openHouse(
+  env: Record<string, string>,
+  prepare: (parts: Pick<PaymentHouse, 'test' | 'processor' | 'admin'>) => Promise<void>,
+): Promise<PaymentHouse> {
   const processor = await startFakeProcessor();
   const test = await startTestApp({ env });
   const admin = await test.admin();
-  await configure(admin, processor);
+  await prepare({ test, processor, admin });
   let customers = 0;
   return {
     test,

@@ -36,7 +36,7 @@ export async function follow(
     client.subscribe(
       { query, variables },
       {
-        next: ({ data }) => received.push(...Object.values(data ?? {})),
+        next: ({ data, errors }) => received.push(...Object.values(data ?? {}), ...(errors ?? [])),
         error: (error) => received.push(error),
         complete: () => undefined,
       },

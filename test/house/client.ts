@@ -80,6 +80,9 @@ const INPUT_TYPES: Record<string, string> = {
   apiKeyReveal: 'IdInput',
   messageStop: 'IdInput',
   adminStorefrontSet: 'AdminStorefrontInput',
+  adminPersonalIntelligenceSet: 'AdminPersonalIntelligenceInput',
+  personalForgetEverything: 'ForgetEverythingInput',
+
   poolQuoteCreate: 'PoolQuoteInput',
   personalSwitchSet: 'PersonalSwitchInput',
   apiKeyEnable: 'IdInput',
@@ -89,4 +92,8 @@ const INPUT_TYPES: Record<string, string> = {
   adminModelUpsert: 'AdminModelInput',
   adminModelSetState: 'AdminModelStateInput',
   adminGroupRatioSet: 'AdminGroupRatioInput',
+  topUpCardCreate: 'TopUpCardInput',
+  adminPaymentSettingsSet: 'AdminPaymentSettingsInput',
+  adminWebhookSecretAdd: 'AdminWebhookSecretInput',
+  autoTopUpSet: 'AutoTopUpInput',
 };

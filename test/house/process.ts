@@ -28,6 +28,8 @@ export interface HouseProcess {
 
 export interface ProcessOptions {
   entry: string;
+  /** Arguments of the program. */
+  args?: string[];
   env: Record<string, string>;
   logFile: string;
   execArgv?: string[];
@@ -38,7 +40,7 @@ export interface ProcessOptions {
  * instead.
  */
 export async function startProcess(options: ProcessOptions): Promise<HouseProcess> {
-  const child = fork(join(ROOT, options.entry), [], {
+  const child = fork(join(ROOT, options.entry), options.args ?? [], {
     cwd: ROOT,
     env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...options.env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -232,7 +232,8 @@ export const WEBHOOKS: Section = {
   'CPU for password hashes': all(no('webhooks compute no password hashes')),
   'CPU for documents': NO_DOCUMENTS,
   'rows written': all(
-    limit(ofControl('WEBHOOK_TOLERANCE_S'), [
+    limit(ofControl('WEBHOOK_TOLERANCE_S', 'WEBHOOK_SECRETS_READ_MS'), [
+      `${WEBHOOK}: with a wrong signature waits for the one query of its second`,
       `${WEBHOOK}: that is older than the tolerance is refused, and a younger one is accepted`,
       `${WEBHOOK}: is applied once when 20 copies of it arrive at once`,
     ]),

@@ -9,12 +9,19 @@ export const HOLD = 'hold';
 export const ASK_MARKUP = 'markup';
 export const FIRST_HALF = 'The first half';
 export const SECOND_HALF = ' and the second one.';
-/** Markup that a page must not trust: raw HTML, a picture of another site, a link that hides its address. */
+/**
+ * Markup that a page must not trust: raw HTML, a picture of another site, a link that hides its address,
+ * scripts in links, pictures, diagrams and formulas.
+ */
 export const MARKUP = [
   '<img src="https://elsewhere.example/raw.png" onerror="document.title = \'broken in\'">',
   '<script>document.title = "broken in"</script>',
   '![words](https://elsewhere.example/picture.png?told=secret)',
   '[a link](https://elsewhere.example/path)',
+  '[run](javascript:document.title="broken in") <svg onload="document.title = \'broken in\'"></svg>',
+  '![vector](data:image/svg+xml,<svg onload="document.title=1"/>) <javascript:document.title="broken in">',
+  '```mermaid\ngraph TD; A --> B; click A "javascript:document.title=1"\n```',
+  '$$\\href{javascript:document.title="broken in"}{x}$$',
   '```js\nconst answer = 42;\n```',
 ].join('\n\n');
 
@@ -33,6 +40,8 @@ export interface HeldUpstream {
   origin: string;
   /** Bodies of all requests, oldest first. */
   seen: ChatBody[];
+  /** Answers a request in another way than with its question; undefined for the usual answer. */
+  reply: (body: ChatBody) => string | undefined;
   /** While true, every request is answered with 500. */
   broken: boolean;
   /** Sends the rest of all paused answers. */
@@ -50,13 +59,14 @@ export async function startHeldUpstream(): Promise<HeldUpstream> {
       const body = JSON.parse(Buffer.concat(pieces).toString()) as ChatBody;
       upstream.seen.push(body);
       if (upstream.broken) response.writeHead(500).end('{}');
-      else answer(response, body, held);
+      else answer(response, { body, held, text: upstream.reply(body) });
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const upstream: HeldUpstream = {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen: [],
+    reply: () => undefined,
     broken: false,
     resume: () => {
       for (const rest of held) rest();
@@ -78,7 +88,13 @@ export function questionOf({ messages }: ChatBody): string {
   return content.map((part) => part.text ?? '').join('');
 }
 
-function answer(response: ServerResponse, body: ChatBody, held: Set<() => void>): void {
+interface Answer {
+  body: ChatBody;
+  held: Set<() => void>;
+  text: string | undefined;
+}
+
+function answer(response: ServerResponse, { body, held, text: given }: Answer): void {
   const question = questionOf(body);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const end = (text: string): void => {
@@ -86,7 +102,8 @@ function answer(response: ServerResponse, body: ChatBody, held: Set<() => void>)
     response.write(frame(body.model, {}, 'stop'));
     response.end('data: [DONE]\n\n');
   };
-  if (question.includes(HOLD)) {
+  if (given !== undefined) end(given);
+  else if (question.includes(HOLD)) {
     response.write(frame(body.model, { role: 'assistant', content: FIRST_HALF }, null));
     held.add(() => end(SECOND_HALF));
   } else end(question.includes(ASK_MARKUP) ? MARKUP : `${body.model} heard: ${question}`);

@@ -24,6 +24,8 @@ import { ask } from '../house/traffic.ts';
 const UNTIL_MS = 45_000;
 /** What the upstream answers. */
 export const REPLY = 'word '.repeat(60);
+/** A question with this word is answered for longer than any test lasts. */
+export const ENDLESS = 'endless';
 
 export interface TwoPlanes {
   /** The first control plane and the node, which connects to the second control plane first. */
@@ -44,6 +46,7 @@ export interface TwoPlanes {
  */
 export async function openTwoPlanes(): Promise<TwoPlanes> {
   const mock = new LLMock({ host: '127.0.0.1', port: 0, logLevel: 'silent', latency: 15, chunkSize: 10 });
+  mock.on({ userMessage: ENDLESS }, { content: REPLY.repeat(1_000) });
   mock.on({ predicate: () => true }, { content: REPLY });
   await mock.start();
   const database = await createEmptyDatabase();

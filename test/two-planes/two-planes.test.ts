@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addCustomer, addKey, topUp } from '../house.ts';
 import { ask } from '../house/traffic.ts';
-import { follow, newChat, openTwoPlanes, REPLY, send, socketOf, untilServed } from './stage.ts';
+import { ENDLESS, follow, newChat, openTwoPlanes, REPLY, send, socketOf, untilServed } from './stage.ts';
 import type { ReplyEvent, TwoPlanes } from './stage.ts';
 
 const TEST_MS = 120_000;
@@ -42,6 +42,27 @@ async function firstEventThere(subscription: string, work: () => Promise<unknown
   return event;
 }
 
+/** Starts a streamed answer that does not end by itself. Resolves to its rest once content has arrived. */
+async function startStream(url: string, key: string): Promise<{ rest: Promise<string> }> {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'budget', stream: true, messages: [{ role: 'user', content: ENDLESS }] }),
+  });
+  const chunks = response.body?.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
+  let text = '';
+  const read = async (isEnough: () => boolean): Promise<string> => {
+    while (!isEnough()) {
+      const { value, done } = (await chunks?.next().catch(() => undefined)) ?? { done: true };
+      if (done) break;
+      text += value;
+    }
+    return text;
+  };
+  await read(() => text.includes('word'));
+  return { rest: read(() => false) };
+}
+
 describe('two control planes over one database', () => {
   it('migrate and seed it once although they start together', async () => {
     const { rows } = await planes.house.database.query<{ twice: number; models: number; admins: number }>(
@@ -65,15 +86,17 @@ describe('two control planes over one database', () => {
     expect((await ask(planes.house.url, other)).status).toBe(403);
   });
 
-  it('confirm that the old secret of a key is refused after its grace period was ended', async () => {
+  it('confirm that an old secret is refused and its streams cut when its grace time is ended', async () => {
     const old = await addCustomer(planes.house, '1');
     const { api, keyId } = old;
     await api.mutate('apiKeyRotate', { id: keyId, idempotencyKey: 'rotate' }, 'apiKey { id }');
     const { secret } = await api.mutate<{ secret: string }>('apiKeyReveal', { id: keyId }, 'secret');
     await untilServed(planes, { ...old, key: secret });
     await untilServed(planes, old);
+    const { rest } = await startStream(planes.house.url, old.key);
     const applied = await api.mutate<Applied>('apiKeyGraceEnd', { id: keyId }, APPLIED);
     expect(applied).toMatchObject({ appliedNodes: 1, pendingNodes: [] });
+    expect(await rest).toContain('key_disabled');
     expect((await ask(planes.house.url, old)).status).toBe(401);
     expect((await ask(planes.house.url, { ...old, key: secret })).status).toBe(200);
   });

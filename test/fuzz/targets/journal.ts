@@ -9,7 +9,7 @@ import { encodeFrame } from '../../../data-plane/ledger/frames.ts';
 import { emptyJournalState, toCheckpoint } from '../../../data-plane/ledger/journal-state.ts';
 import type { JournalRecord, JournalState } from '../../../data-plane/ledger/journal-state.ts';
 import { chargeAt, lineOf, pagedChargeOf, recordOf } from '../../../data-plane/ledger/lines.ts';
-import { DamagedJournal, replaySegment } from '../../../data-plane/ledger/replay.ts';
+import { DamagedJournal, NewerJournal, replaySegment } from '../../../data-plane/ledger/replay.ts';
 import { usageOf } from '../../ledger/records.ts';
 import { demand } from '../target.ts';
 import type { FuzzTarget } from '../target.ts';
@@ -79,7 +79,7 @@ function replayed(bytes: Buffer): JournalState | undefined {
   try {
     return replaySegment(PATH, bytes).state;
   } catch (error) {
-    if (error instanceof DamagedJournal) return undefined;
+    if (error instanceof DamagedJournal || error instanceof NewerJournal) return undefined;
     throw error;
   }
 }
