@@ -161,9 +161,24 @@ export const GROUPS = {
     ],
     tests: [
       'control-plane/payments/card/{checkout,reconcile,webhook}.test.ts',
+      'control-plane/payments/play.test.ts',
       'control-plane/payments/card/events.permutations.test.ts',
       'control-plane/payments/card/auto.proof.test.ts',
     ],
+    database: true,
+  },
+  /** Pure rules of deposits: addresses, the life of a deposit, and which blocks are read. */
+  deposits: {
+    mutate: ['control-plane/payments/crypto/{address,deposit,scan}.rules.ts'],
+    tests: ['control-plane/payments/crypto/{address,deposit,scan}.rules.test.ts'],
+    database: false,
+  },
+  /** Deposits in PostgreSQL and on a chain: addresses, what RPC services say, and the credit. */
+  'deposits-database': {
+    mutate: [
+      'control-plane/payments/crypto/{address.service,credit,deposit.rows,rpc.pair,transfers,watcher}.ts',
+    ],
+    tests: ['control-plane/payments/crypto/{settings,watcher}.test.ts'],
     database: true,
   },
 };
