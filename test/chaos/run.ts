@@ -19,7 +19,7 @@ import { injectFaults, outage } from './faults.ts';
 import type { Fault } from './faults.ts';
 import { coverageOfOutage, openLeasesAfterRecalls } from './leases.ts';
 import type { OpenLeases } from './leases.ts';
-import { keepPaying, paidByCard, paymentReport, settlePayments } from './payments.ts';
+import { keepPaying, paidByCard, payFirst, paymentReport, settlePayments } from './payments.ts';
 import type { Payer, PaymentReport } from './payments.ts';
 import { randomOf } from './random.ts';
 import type { Random } from './random.ts';
@@ -141,10 +141,13 @@ async function addBuyers({ house }: Environment): Promise<Buyer[]> {
 }
 
 /** Customers who pay by card. Only the ones with automatic top-ups send requests. */
-async function addPayers({ house }: Environment): Promise<Payer[]> {
+async function addPayers(environment: Environment): Promise<Payer[]> {
   const payers: Payer[] = [];
-  for (const isAutomatic of [true, false, false])
-    payers.push({ ...(await addCustomer(house, '0')), isAutomatic });
+  for (const isAutomatic of [true, false, false]) {
+    const payer = { ...(await addCustomer(environment.house, '0')), isAutomatic };
+    await payFirst(environment, payer);
+    payers.push(payer);
+  }
   return payers;
 }
 
