@@ -10,6 +10,7 @@ import { ConfigFeed } from './nodes/config-feed.ts';
 import type { FeedParts } from './nodes/config-feed.ts';
 import type { ContentKeys } from './intelligence/content-keys.ts';
 import { createJobs } from './job-list.ts';
+import { stateKeyReader } from './secret-key/state-key.ts';
 
 const failures = new Counter({
   name: 'gateway_background_failures_total',
@@ -18,7 +19,7 @@ const failures = new Counter({
   registers: [registry],
 });
 
-interface BackgroundParts extends Omit<FeedParts, 'onTrouble'> {
+interface BackgroundParts extends Omit<FeedParts, 'onTrouble' | 'openStateKey'> {
   log?: (line: Record<string, unknown>) => void;
   contentKeys: ContentKeys;
   settings: Pick<
@@ -38,7 +39,8 @@ export async function startBackground(
       const message = 'Background work failed. It is tried again.';
       parts.log?.({ level: 'warn', task, message, reason: messageOf(error) });
     };
-  const feed = await ConfigFeed.start({ ...parts, onTrouble: trouble('config feed') });
+  const openStateKey = stateKeyReader(parts.settings.secretKey);
+  const feed = await ConfigFeed.start({ ...parts, openStateKey, onTrouble: trouble('config feed') });
 
   const em = (): EntityManager => parts.orm.em.fork();
   const { log, settings } = parts;

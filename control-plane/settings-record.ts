@@ -28,6 +28,8 @@ export async function announceSettings(
       consoleUrl,
       poolRequestsFree: stored?.requestsFree ?? true,
       playgroundKey: passKeyOf({ secretKey }),
+      // The feed seals the key for each node.
+      stateKey: null,
       nodeIds: await registeredNodes(inner),
     };
     const same = await queryOne(

@@ -63,6 +63,10 @@ export interface ModelRecord {
   limits: ModelLimitsRecord;
   /** Whether members, headers and flags that the gateway does not know pass on a mirror. */
   passUnknown: boolean;
+  /** Whether upstreams of the model may keep responses, conversations and cached contents on request. */
+  storesState: boolean;
+  /** How long they keep them at most, in days. */
+  stateRetentionDays: number;
   /** ms since the epoch. */
   createdAt: number;
 }
@@ -152,6 +156,11 @@ export interface SettingsRecord {
   poolRequestsFree: boolean;
   /** HMAC key of playground passes, in base64url. */
   playgroundKey: string | null;
+  /**
+   * Key of the ids of stored objects in base64url, sealed for the public key of the node that receives the
+   * record (see sealing.ts); null if there is none.
+   */
+  stateKey: string | null;
   /** Ids of the registered nodes, sorted. A pool's cap is divided among them while they are alone. */
   nodeIds: string[];
 }

@@ -36,6 +36,7 @@ import type { RotatedKeys } from '../data-plane/admission/rotated-keys.ts';
 import type { Vitals } from '../data-plane/metrics.ts';
 import type { Stage } from '../data-plane/node/departure.ts';
 import type { ServerSettings } from '../data-plane/settings.ts';
+import { SealedIds } from '../data-plane/state/sealed-ids.ts';
 import type { Permit, Permits, RateLimitStatus } from '../data-plane/permits/permits.ts';
 import type { Hold, Ledger } from '../data-plane/ledger/ledger.ts';
 
@@ -47,8 +48,12 @@ export const SETTINGS: SettingsRecord = {
   consoleUrl: 'http://console.test:4000',
   poolRequestsFree: true,
   playgroundKey: Buffer.alloc(32, 7).toString('base64url'),
+  stateKey: null,
   nodeIds: [],
 };
+
+/** The key of stored objects that all test nodes share. */
+const SEALED_IDS = new SealedIds(Buffer.alloc(32, 9));
 
 /** Counts holds and charges. `failCommit` simulates a full disk, `refuse` an empty wallet. */
 export class FakeLedger implements Ledger {
@@ -105,6 +110,7 @@ export class FakeStore implements ConfigStore {
       revision: 1,
       confirmedAt: this.confirmedAt,
       settings: this.settings,
+      sealedIds: SEALED_IDS,
       keyByDigest: (digest) =>
         this.keys.find((key) => key.digest === digest || key.previousDigest === digest),
       modelByName: (name) => this.modelList.find((model) => model.name === name),
@@ -194,6 +200,8 @@ export function makeModel(changes: Partial<ModelRecord> = {}): ModelRecord {
     prices: { default: { base: '100000', ratio: '1', price: '100000' } },
     limits: { maxChoices: 2, maxInputs: 8, maxBodyBytes: 33_554_432, serviceTiers: [] },
     passUnknown: false,
+    storesState: false,
+    stateRetentionDays: 30,
     createdAt: 1_760_000_000_000,
     ...changes,
   };

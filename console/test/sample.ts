@@ -118,6 +118,8 @@ export const models = MODELS.map(([name, tier, contextTokens, price, description
   state: 'PUBLISHED',
   groups: ['DEFAULT', 'VIP', 'SVIP'],
   passUnknown: false,
+  storesState: name === 'flagship-max',
+  stateRetentionDays: 30,
   maxOutputTokens: 64_000,
   inputModalities: ['text', 'image'],
   outputModalities: ['text'],

@@ -29,9 +29,8 @@ import {
   setModelState,
   upsertModel,
 } from './catalog.service.ts';
+import { AdminModelInput, AdminModelStateInput } from './catalog.inputs.ts';
 import {
-  AdminModelInput,
-  AdminModelStateInput,
   CatalogFilter,
   CatalogModel,
   CatalogModelConnection,

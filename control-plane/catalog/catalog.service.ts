@@ -212,6 +212,8 @@ export async function seedCatalog(em: EntityManager): Promise<void> {
         position,
         limits: DEFAULT_LIMITS,
         passUnknown: false,
+        storesState: false,
+        stateRetentionDays: 30,
         state: 'PUBLISHED',
         inputModalities: input,
         outputModalities: output,
@@ -280,10 +282,11 @@ async function nextPosition(em: EntityManager): Promise<number> {
 function summary(model: ModelRow): Record<string, unknown> {
   const { name, displayName, tier, traits, contextTokens, groups, families, limits, state } = model;
   const price = formatDollars(model.price);
-  const { passUnknown } = model;
+  const { passUnknown, storesState, stateRetentionDays } = model;
   const { retiresAt = null, replacementId = null } = model;
   const plain = { name, displayName, tier, traits, contextTokens, price, groups, families, limits, state };
-  return { ...plain, passUnknown, retiresAt: retiresAt?.toISOString() ?? null, replacementId };
+  const stored = { storesState, stateRetentionDays };
+  return { ...plain, passUnknown, ...stored, retiresAt: retiresAt?.toISOString() ?? null, replacementId };
 }
 
 function stale(): UserFailure {

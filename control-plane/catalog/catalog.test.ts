@@ -162,6 +162,26 @@ describe('the catalog', () => {
     await admin.send(STATE, { input: { id, state: 'RETIRED', reason: 'gone' } });
   });
 
+  it('shows everybody whether the provider of a model stores state, and for how long', async () => {
+    const made = await admin.send(MODEL, { input: { ...NEW_MODEL, name: 'storing' } });
+    const id = pick<string>(made, 'adminModelUpsert', 'model', 'id');
+    await admin.send(STATE, { input: { id, state: 'PUBLISHED', reason: 'go' } });
+    expect(await record(id)).toMatchObject({ storesState: false, stateRetentionDays: 30 });
+    const change = async (version: number, more: object) =>
+      codesOf(
+        await admin.send(MODEL, { input: { ...NEW_MODEL, name: 'storing', id, version, ...more } }),
+        'adminModelUpsert',
+      );
+    expect(await change(2, { storesState: true, stateRetentionDays: 3_651 })).toEqual(['INVALID']);
+    expect(await change(2, { storesState: true, stateRetentionDays: 7 })).toEqual([]);
+    expect(await change(3, {})).toEqual([]);
+    expect(await record(id)).toMatchObject({ storesState: true, stateRetentionDays: 7 });
+    const text = '{ catalogModel(name: "storing") { storesState stateRetentionDays } }';
+    const read = await test.browser().send(text);
+    expect(read.data).toEqual({ catalogModel: { storesState: true, stateRetentionDays: 7 } });
+    await admin.send(STATE, { input: { id, state: 'RETIRED', reason: 'gone' } });
+  });
+
   it('retires a deprecated model at its announced time, once if several jobs run together', async () => {
     const { id } = pick<{ id: string }>(
       await admin.send('{ catalogModel(name: "reasoner") { id } }'),

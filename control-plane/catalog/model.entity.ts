@@ -27,6 +27,10 @@ export const ModelSchema = defineEntity({
     limits: p.json<ModelLimitsRecord>(),
     /** Whether nodes send parts of requests that they do not know to upstreams of the same format. */
     passUnknown: p.boolean().default(false),
+    /** Whether upstreams of the model may store responses, conversations and cached contents on request. */
+    storesState: p.boolean().default(false),
+    /** How long they store them at most, in days. */
+    stateRetentionDays: p.integer().default(30),
     state: p.text().$type<ModelState>(),
     /** Position in lists of the catalog. */
     position: p.integer(),

@@ -47,6 +47,8 @@ export function modelRecord(model: ModelRow, ratios: readonly GroupRatioRow[]): 
     prices: Object.fromEntries(prices),
     limits: model.limits,
     passUnknown: model.passUnknown,
+    storesState: model.storesState,
+    stateRetentionDays: model.stateRetentionDays,
     createdAt: model.createdAt.getTime(),
   };
 }

@@ -9,6 +9,10 @@ import { DEFAULT_LIMITS, modalitiesOf } from './seed-models.ts';
 /** Names that clients send as `model`. */
 const NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 const TEXT_LENGTH_MAX = 2000;
+/** Longest time that an upstream may store state, in days. */
+const RETENTION_DAYS_MAX = 3_650;
+/** The time for which OpenAI stores responses, in days. */
+const RETENTION_DAYS_DEFAULT = 30;
 const CONTEXT_TOKENS_MAX = 100_000_000;
 const LIMITS_MAX: Omit<ModelLimitsRecord, 'serviceTiers'> = {
   maxChoices: 128,
@@ -31,6 +35,8 @@ export interface ModelChange {
   families: Family[];
   limits?: Partial<ModelLimitsRecord> | null;
   passUnknown?: boolean | null;
+  storesState?: boolean | null;
+  stateRetentionDays?: number | null;
   reason: string;
 }
 
@@ -48,6 +54,9 @@ export function checkModel(input: ModelChange): void {
   if (input.pricePerRequest <= 0n) refuse('pricePerRequest', 'Enter a price above zero.');
   if (input.contextTokens < 1 || input.contextTokens > CONTEXT_TOKENS_MAX)
     refuse('contextTokens', `Enter a context size of 1 to ${CONTEXT_TOKENS_MAX} tokens.`);
+  const days = input.stateRetentionDays ?? RETENTION_DAYS_DEFAULT;
+  if (days < 1 || days > RETENTION_DAYS_MAX)
+    refuse('stateRetentionDays', `Enter a retention of 1 to ${RETENTION_DAYS_MAX} days.`);
   if (input.groups.length === 0) refuse('groups', 'Choose at least one group.');
   if (input.families.length === 0) refuse('families', 'Choose at least one family.');
   for (const [name, maximum] of Object.entries(LIMITS_MAX)) {
@@ -89,10 +98,18 @@ export function checkRetirement({ state, retiresAt }: StateChange, now: Date): v
   );
 }
 
+/** Columns that a change may leave out. */
+type EarlierValues = Pick<ModelRow, 'limits' | 'passUnknown' | 'storesState' | 'stateRetentionDays'>;
+
 /** The columns of a new or changed model. What the input may leave out is taken from `earlier`. */
 export function valuesOf(
   input: ModelChange,
-  earlier: Pick<ModelRow, 'limits' | 'passUnknown'> = { limits: DEFAULT_LIMITS, passUnknown: false },
+  earlier: EarlierValues = {
+    limits: DEFAULT_LIMITS,
+    passUnknown: false,
+    storesState: false,
+    stateRetentionDays: RETENTION_DAYS_DEFAULT,
+  },
 ) {
   const { name, displayName, description, tier, contextTokens } = input;
   const given = Object.entries(input.limits ?? {}).filter(
@@ -114,6 +131,8 @@ export function valuesOf(
     price: input.pricePerRequest,
     groups: [...new Set(input.groups)],
     passUnknown: input.passUnknown ?? earlier.passUnknown,
+    storesState: input.storesState ?? earlier.storesState,
+    stateRetentionDays: input.stateRetentionDays ?? earlier.stateRetentionDays,
     limits: { ...earlier.limits, ...Object.fromEntries(given) },
   };
 }

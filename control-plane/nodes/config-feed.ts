@@ -1,19 +1,19 @@
 /** Pushes configuration to the nodes that are connected to this process, and collects acknowledgements. */
 import { randomUUID } from 'node:crypto';
-import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import { seal } from '@gateway/shared/sealing';
-import type { ConfigEntry, ConfigEvent } from '@gateway/shared/node-api';
+import type { MikroORM } from '@mikro-orm/postgresql';
+import type { ConfigEvent } from '@gateway/shared/node-api';
 import { CONFIG_CHANNEL, readLogAfter } from '../database/config-log.ts';
 import type { Acks, LogHead, LogRow, NodeFeed } from '../database/config-log.ts';
 import { requestError } from '../graphql/errors.ts';
 import { Listener } from '../database/listener.ts';
-import { UnreadableSecret } from '../upstreams/stored-secrets.ts';
 import { RECALL_CHANNEL } from '../wallet/lease.recall.ts';
 import { Confirmations } from './confirmations.ts';
 import { ConfigState } from './config-state.ts';
 import { EventQueue } from './event-queue.ts';
 import { resendRecalls } from './recalls.ts';
 import type { RecallTarget } from './recalls.ts';
+import { sealedEvent } from './sealed-events.ts';
+import type { SecretReaders } from './sealed-events.ts';
 import { ACK_CHANNEL, endStream, markStreams, publicKeyOf, servingNodes } from './node.stream.ts';
 
 /** The log is also polled, because notifications can be lost. */
@@ -26,13 +26,9 @@ const ACK_WAIT_MS = 4_000;
 /** Events that may wait for a slow node. Beyond it, its stream ends and the node subscribes again. */
 const QUEUE_MAX = 256;
 
-/** Decrypts a stored credential; undefined if it was deleted. */
-type CredentialOpener = (em: EntityManager, credentialId: string) => Promise<string | undefined>;
-
-export interface FeedParts {
+export interface FeedParts extends Pick<SecretReaders, 'openCredential' | 'openStateKey'> {
   orm: MikroORM;
   databaseUrl: string;
-  openCredential: CredentialOpener;
   /** Receives failures that are retried. */
   onTrouble?: (error: unknown) => void;
 }
@@ -44,6 +40,7 @@ interface Stream extends RecallTarget {
 /** Follows the configuration log and sends it to every node that is connected here. One per process. */
 export class ConfigFeed implements NodeFeed {
   readonly #parts: FeedParts;
+  readonly #readers: SecretReaders;
   #state = new ConfigState();
   readonly #streams = new Map<string, Stream>();
   readonly #confirmations: Confirmations;
@@ -57,6 +54,7 @@ export class ConfigFeed implements NodeFeed {
 
   private constructor(parts: FeedParts) {
     this.#parts = parts;
+    this.#readers = { ...parts, em: () => parts.orm.em.fork() };
     this.#confirmations = new Confirmations(() => servingNodes(parts.orm.em.fork()));
   }
 
@@ -147,10 +145,10 @@ export class ConfigFeed implements NodeFeed {
           'The changes since fromRevision are no longer kept. Subscribe without fromRevision.',
         );
       await resendRecalls(em, [stream]);
-      for (const event of first) yield await this.#sealed(event, publicKey);
+      for (const event of first) yield await sealedEvent(event, publicKey, this.#readers);
       yield this.#heartbeat();
       for (let event = await stream.queue.next(); event; event = await stream.queue.next()) {
-        yield await this.#sealed(event, publicKey);
+        yield await sealedEvent(event, publicKey, this.#readers);
       }
     } finally {
       this.#streams.delete(stream.streamId);
@@ -228,40 +226,6 @@ export class ConfigFeed implements NodeFeed {
 
   #heartbeat(): ConfigEvent {
     return { __typename: 'ConfigHeartbeat', revision: this.#state.revision, at: new Date().toISOString() };
-  }
-
-  async #sealed(event: ConfigEvent, publicKey: string): Promise<ConfigEvent> {
-    const sealAll = (entries: ConfigEntry[]): Promise<ConfigEntry[]> =>
-      Promise.all(entries.map((entry) => this.#sealEntry(entry, publicKey)));
-    if (event.__typename === 'ConfigSnapshot') return { ...event, entries: await sealAll(event.entries) };
-    if (event.__typename === 'ConfigDelta') return { ...event, upserts: await sealAll(event.upserts) };
-    return event;
-  }
-
-  async #sealEntry(entry: ConfigEntry, publicKey: string): Promise<ConfigEntry> {
-    const { payload } = entry;
-    if (payload.kind !== 'CREDENTIAL') return entry;
-    const secret = await this.#openSecret(payload.id);
-    // The credential was deleted after this event was created, so the event is outdated.
-    if (secret === undefined)
-      throw requestError('REVISION_GAP', 'The configuration has changed meanwhile. Subscribe again.');
-    return { ...entry, payload: { ...payload, sealed: seal(secret, publicKey, payload.id) } };
-  }
-
-  /**
-   * The secret of a credential; empty if it cannot be decrypted, so that only this credential fails. Nodes
-   * count it as unreadable.
-   */
-  async #openSecret(id: string): Promise<string | undefined> {
-    try {
-      return await this.#parts.openCredential(this.#parts.orm.em.fork(), id);
-    } catch (error) {
-      if (!(error instanceof UnreadableSecret)) throw error;
-      this.#parts.onTrouble?.(
-        new Error(`Credential ${id} cannot be decrypted with SECRET_KEY. Add it again.`, { cause: error }),
-      );
-      return '';
-    }
   }
 
   #listen(): Promise<Listener> {

@@ -81,6 +81,10 @@ async function fill(): Promise<void> {
   );
   await query(
     em(),
+    sql`insert into state_key (id, sealed) values ('settings', ${value('state_key', 'settings', 'key')})`,
+  );
+  await query(
+    em(),
     sql`insert into crypto_key (id, sealed, fingerprint)
       values ('xpk_1', ${value('crypto_key', 'xpk_1', 'extended_key')}, 'f')`,
   );
@@ -108,7 +112,7 @@ async function valuesUnder(secretKey: string): Promise<string[]> {
   return values;
 }
 
-const ALL = ['secret', 'secret', 'api_key', 'secret', 'extended_key', 'rpc_0', 'rpc_1'];
+const ALL = ['secret', 'secret', 'api_key', 'secret', 'key', 'extended_key', 'rpc_0', 'rpc_1'];
 
 describe('SECRET_KEY', () => {
   it('knows every sealed column of the schema', async () => {

@@ -27,6 +27,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     value: 'sealed',
     locate: at('payment_webhook_secret', 'secret'),
   },
+  { table: 'state_key', id: 'id', value: 'sealed', locate: at('state_key', 'key') },
   { table: 'crypto_key', id: 'id', value: 'sealed', locate: at('crypto_key', 'extended_key') },
   { table: 'crypto_chain', id: 'chain_id', value: 'rpc_sealed[1]', locate: at('crypto_chain', 'rpc_0') },
   { table: 'crypto_chain', id: 'chain_id', value: 'rpc_sealed[2]', locate: at('crypto_chain', 'rpc_1') },

@@ -16,6 +16,7 @@ import { unseal } from '@gateway/shared/sealing';
 import type { CompiledCredential, CompiledRoute, Config, KeyStop, StoppedBy } from './config.ts';
 import type { PersistentMap } from './persistent-map.ts';
 import { RecordIndex, recordOf, recordsOf } from './record-index.ts';
+import { SealedIds } from '../state/sealed-ids.ts';
 import { tableOf } from './tables.ts';
 import type { Tables } from './tables.ts';
 
@@ -25,6 +26,8 @@ import type { Tables } from './tables.ts';
  */
 export class Compiler {
   readonly #privateKey: KeyObject;
+  /** The key of the ids of stored objects, and its sealed form. */
+  #stateKey: { sealed: string; ids: SealedIds | undefined } | undefined;
   readonly #secrets = new WeakMap<ConfigEntry, CompiledCredential>();
   readonly #keys = new RecordIndex('API_KEY', (key) => key.digest);
   readonly #rotatedKeys = new RecordIndex('API_KEY', (key) => key.previousDigest);
@@ -59,6 +62,7 @@ export class Compiler {
       revision: tables.revision,
       confirmedAt,
       settings,
+      sealedIds: this.#sealedIds(settings),
       // Routes can fail, so they come first: the look-ups must not run ahead of the configuration in use.
       routes: this.#routes(tables),
       keys: this.#keys.of(tables),
@@ -68,6 +72,22 @@ export class Compiler {
       poolIds: this.#poolIds.of(tables),
       accounts: this.#accounts.of(tables),
     });
+  }
+
+  /** Undefined if there is no key, or if this node cannot read it: stored objects are then refused. */
+  #sealedIds({ id, stateKey }: SettingsRecord): SealedIds | undefined {
+    if (stateKey === null) return undefined;
+    if (this.#stateKey?.sealed !== stateKey)
+      this.#stateKey = { sealed: stateKey, ids: this.#unsealStateKey(stateKey, id) };
+    return this.#stateKey.ids;
+  }
+
+  #unsealStateKey(sealed: string, context: string): SealedIds | undefined {
+    try {
+      return new SealedIds(Buffer.from(unseal(sealed, this.#privateKey, context), 'base64url'));
+    } catch {
+      return undefined;
+    }
   }
 
   #routes(tables: Tables): ReadonlyMap<string, readonly CompiledRoute[]> {
@@ -120,6 +140,7 @@ interface Lookups {
   revision: number;
   confirmedAt: number;
   settings: SettingsRecord;
+  sealedIds: SealedIds | undefined;
   keys: PersistentMap<KeyRecord>;
   /** Keys by the digest that a rotation replaced. */
   rotatedKeys: PersistentMap<KeyRecord>;
@@ -145,6 +166,9 @@ class CompiledConfig implements Config {
   }
   get settings(): SettingsRecord {
     return this.#lookups.settings;
+  }
+  get sealedIds(): SealedIds | undefined {
+    return this.#lookups.sealedIds;
   }
 
   /** The same configuration, confirmed at a later time. */

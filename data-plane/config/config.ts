@@ -14,6 +14,7 @@ import type {
   RouteRecord,
   SettingsRecord,
 } from '@gateway/shared/records';
+import type { SealedIds } from '../state/sealed-ids.ts';
 
 /** A model as it is sold on a host: one of the catalog, or the frozen copy of a pool. */
 export type SoldModel = FrozenModelRecord;
@@ -38,6 +39,8 @@ export interface Config {
   /** When the control plane last confirmed that this is current, in ms of its clock. */
   readonly confirmedAt: number;
   readonly settings: SettingsRecord;
+  /** Seals and opens ids of stored objects; undefined without a key that this node can read. */
+  readonly sealedIds: SealedIds | undefined;
   keyByDigest(digest: string): KeyRecord | undefined;
   modelByName(name: string): ModelRecord | undefined;
   models(): Iterable<ModelRecord>;

@@ -39,6 +39,8 @@ const whole: Decoder<number> = (value, place) => {
     throw new DecodeError(place, 'a whole number ≥ 0');
   return value as number;
 };
+/** 0 if it is absent: an older control plane does not send it. */
+const wholeOrZero: Decoder<number> = (value, place) => (value === undefined ? 0 : whole(value, place));
 const micros = shaped(MICROS_SHAPE, 'micro-dollars as a decimal text');
 const ratio = shaped(RATIO_SHAPE, 'a ratio as a decimal text');
 const digest = shaped(DIGEST_SHAPE, 'a SHA-256 digest in hex');
@@ -129,6 +131,8 @@ const frozenModel = {
   prices,
   limits,
   passUnknown: flagOrFalse,
+  storesState: flagOrFalse,
+  stateRetentionDays: wholeOrZero,
   createdAt: whole,
 };
 
@@ -205,6 +209,7 @@ const RECORDS: { [Kind in ConfigKind]: Decoder<RecordOf<Kind>> } = {
     consoleUrl: address,
     poolRequestsFree: flag,
     playgroundKey: nullable(name),
+    stateKey: nullable(name),
     // Absent in files of older nodes.
     nodeIds: (value, place) => (value === undefined ? [] : list(name)(value, place)),
   }),

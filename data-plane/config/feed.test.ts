@@ -133,6 +133,7 @@ const SETTINGS: ConfigRecord = {
   consoleUrl: 'http://localhost:4000',
   poolRequestsFree: true,
   playgroundKey: null,
+  stateKey: null,
   nodeIds: [],
 };
 
