@@ -16,6 +16,11 @@ export interface BilledRequest {
   readonly streamed: boolean;
   /** Throws `invalid_request` if the request asks for more than one flat price of this model includes. */
   checkLimits(model: SoldModel): void;
+  /**
+   * The routes among these that can serve the request; absent: all of them. Throws "not found" if the request
+   * names a stored object that none of them has. Called after `checkLimits`.
+   */
+  usableRoutes?(routes: readonly CompiledRoute[]): readonly CompiledRoute[];
 }
 
 /** A billed endpoint: its family, where its clients send the key, and how its requests are read. */
@@ -59,8 +64,10 @@ export async function admit<R extends BilledRequest>(
   services.streams.add({ id: caller.key.id, digest: caller.digest }, call.cut);
   try {
     const request = await open(call, services);
-    const { model, price, routes } = findModel(call, caller, { name: request.model, family });
+    const found = findModel(call, caller, { name: request.model, family });
+    const { model, price } = found;
     request.checkLimits(model);
+    const routes = request.usableRoutes?.(found.routes) ?? found.routes;
     return { caller, slot, request, sale: { model, price, family, streamed: request.streamed }, routes };
   } catch (error) {
     endAdmission(call, { caller, slot }, services);

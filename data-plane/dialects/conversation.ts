@@ -8,20 +8,22 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
  * Throws `invalid_request` with the pointer of the part for a tool result without an earlier tool call, for
- * inline image data in no known format, and for a URL without a scheme.
+ * inline image data in no known format, and for a URL without a scheme. With `continues`, the calls may be
+ * in a stored part of the conversation.
  */
-export function checkConversation({ messages }: ChatRequest): void {
-  const called = new Set<string>();
+export function checkConversation({ messages }: ChatRequest, continues = false): void {
+  const called = continues ? undefined : new Set<string>();
   for (const { parts } of messages) {
     for (const part of parts) checkPart(part, called);
   }
 }
 
-function checkPart(part: Part, called: Set<string>): void {
-  if (part.kind === 'tool-call') called.add(part.id);
+/** `called` has the ids of the calls so far; undefined if not all of them are known. */
+function checkPart(part: Part, called: Set<string> | undefined): void {
+  if (part.kind === 'tool-call') called?.add(part.id);
   if (part.kind === 'media') checkMedia(part.media, part.at);
   if (part.kind !== 'tool-result') return;
-  if (!called.has(part.id)) throw fieldError(part.at, 'the result of an earlier tool call');
+  if (called && !called.has(part.id)) throw fieldError(part.at, 'the result of an earlier tool call');
   for (const inner of part.parts) checkPart(inner, called);
 }
 

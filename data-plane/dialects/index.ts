@@ -3,10 +3,12 @@ import type { DialectName } from '@gateway/shared/catalog';
 import { anthropicMessages } from './anthropic-messages/index.ts';
 import type { Dialect } from './dialect.ts';
 import { googleGenerate } from './google-generate/index.ts';
+import { CACHED_CONTENT_MEMBERS } from './google-generate/members.ts';
 import { openaiChat } from './openai-chat/index.ts';
 import { openaiCompletions } from './openai-completions/index.ts';
 import { compactInbound, readCompactionUsage } from './openai-responses/compact-endpoint.ts';
 import { openaiResponses } from './openai-responses/index.ts';
+import { CONVERSATION_MEMBERS } from './openai-responses/members.ts';
 
 /** The dialects of clients and upstreams, by name. */
 export const DIALECTS: Record<DialectName, Dialect> = {
@@ -28,3 +30,6 @@ export const COMPACTION = {
   path: '/responses/compact',
   readUsage: readCompactionUsage,
 };
+
+/** The members of requests that store something by itself, which no chat request does. */
+export const STORED_MEMBERS = { conversation: CONVERSATION_MEMBERS, cache: CACHED_CONTENT_MEMBERS };

@@ -30,7 +30,8 @@ const TYPES: Record<number, string> = {
 export function encodeOpenAiError(error: GatewayError): JsonObject {
   const { code, status, message, details } = error;
   const type = TYPES[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error');
-  return { error: { message, type, param: details.parameter ?? null, code: CODES[code] ?? code } };
+  const ownCode = details.formatCode ?? CODES[code] ?? code;
+  return { error: { message, type, param: details.parameter ?? null, code: ownCode } };
 }
 
 /**

@@ -10,10 +10,12 @@ import type { Call } from '../call/call.ts';
 import { dialectOf, notFound } from './endpoint.ts';
 import type { Endpoint, Method } from './endpoint.ts';
 import { embed, embeddings, realtime, relayed, search } from './relayed.ts';
+import { STORED_ENDPOINTS, isCachePath } from './stored.ts';
 import type { Services } from '../services.ts';
 import type { RequestPath } from '../dialects/dialect.ts';
 import { COMPACTION } from '../dialects/index.ts';
 import { openChat } from '../exchange/chat.ts';
+import { stateContext } from '../exchange/chat-state.ts';
 import type { ClientFormat } from '../exchange/chat.ts';
 import {
   IMAGE_EDITS,
@@ -83,6 +85,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
       );
     },
   },
+  ...STORED_ENDPOINTS,
   ...UNIMPLEMENTED_PATHS.flatMap((path) => [...unimplemented(path), ...unimplemented(`${path}/*`)]),
 ];
 
@@ -128,8 +131,12 @@ function serveChat(
     {
       family,
       credentials,
-      open: async (read) =>
-        openChat(format(), { bytes: await read.body(CHAT_BODY_BYTES), path, headers: read.headers }),
+      open: async (read) => {
+        const client = format();
+        const state = stateContext(read, client.dialect);
+        const bytes = await read.body(CHAT_BODY_BYTES);
+        return openChat(client, { bytes, path, headers: read.headers, state });
+      },
     },
     services,
   );
@@ -213,7 +220,7 @@ export function errorFormatOf(
   if (isBelow(path, '/v1/messages')) return 'anthropic-messages';
   if (isBelow(path, '/v1/responses')) return 'openai-responses';
   if (path.startsWith('/v1beta/') || path.startsWith('/upload/v1beta/')) return 'google-generate';
-  if (GENERATIVE_VERB.test(path)) return 'google-generate';
+  if (GENERATIVE_VERB.test(path) || isCachePath(path)) return 'google-generate';
   if (isBelow(path, '/v1/chat') || path === '/v1/completions') return 'openai-chat';
   if (generativeKey) return 'google-generate';
   return headers['x-api-key'] === undefined ? 'openai-chat' : 'anthropic-messages';

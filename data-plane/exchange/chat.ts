@@ -1,7 +1,8 @@
 /** Chat in every client format: mirrored to an upstream of the same format, translated for every other. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { DialectName } from '@gateway/shared/catalog';
-import type { SoldModel } from '../config/config.ts';
+import type { GatewayError } from '@gateway/shared/failures';
+import type { CompiledRoute, SoldModel } from '../config/config.ts';
 import { replay } from '../dialects/answer.ts';
 import type { ChatRequest, ChatResponse } from '../dialects/canonical.ts';
 import { checkConversation } from '../dialects/conversation.ts';
@@ -15,6 +16,8 @@ import type { AnsweredAttempt, Candidate } from '../upstreams/attempt.ts';
 import { addressOf } from '../upstreams/connections.ts';
 import type { OutgoingRequest } from '../upstreams/send.ts';
 import { StreamNames, named, newAnswerId, withModelName } from './answer-names.ts';
+import { readChatState } from './chat-state.ts';
+import type { ChatState, Rename, StateContext } from './chat-state.ts';
 import { openStream } from './stream-delivery.ts';
 import { conversationKey } from './conversation-key.ts';
 import type { Answer, Exchange } from './exchange.ts';
@@ -42,26 +45,25 @@ export interface ChatInput {
   bytes: Buffer;
   path: RequestPath;
   headers: IncomingHttpHeaders;
+  /** Present if the request may name stored objects. */
+  state?: StateContext | undefined;
 }
 
 /** The exchange for a chat request. Throws `invalid_request` naming the parameter. */
-export function openChat(format: ClientFormat, { bytes, path, headers }: ChatInput): Exchange {
-  return openParsedChat(format, {
-    body: parseRequestBody(bytes, format.inbound.mirror?.members),
-    path,
-    headers,
-  });
+export function openChat(format: ClientFormat, { bytes, ...input }: ChatInput): Exchange {
+  return openParsedChat(format, { body: parseRequestBody(bytes, format.inbound.mirror?.members), ...input });
 }
 
 /** Like `openChat`, for a body that is already parsed. */
 export function openParsedChat(
   format: ClientFormat,
-  { body, path, headers }: Omit<ChatInput, 'bytes'> & { body: RequestBody },
+  { body, path, headers, state: context }: Omit<ChatInput, 'bytes'> & { body: RequestBody },
 ): Exchange {
-  const request = format.inbound.decodeRequest(body.exact, path);
-  refuseStored(body);
-  checkConversation(request);
-  return new ChatExchange({ format, body, path, request, headers });
+  const state = readChatState(body, context);
+  const request = format.inbound.decodeRequest(state?.withoutReferences(body.exact) ?? body.exact, path);
+  refuseStored(state?.withoutFindings(body) ?? body);
+  checkConversation(request, state?.continues ?? false);
+  return new ChatExchange({ format, body, path, request, headers, state });
 }
 
 interface ChatParts {
@@ -70,6 +72,7 @@ interface ChatParts {
   path: RequestPath;
   request: ChatRequest;
   headers: IncomingHttpHeaders;
+  state: ChatState | undefined;
 }
 
 class ChatExchange implements Exchange {
@@ -122,6 +125,15 @@ class ChatExchange implements Exchange {
       );
     }
     refusePriced(body, model);
+    this.#parts.state?.check(model);
+  }
+
+  usableRoutes(routes: readonly CompiledRoute[]): readonly CompiledRoute[] {
+    return this.#parts.state?.usableRoutes(routes) ?? routes;
+  }
+
+  refusal(refused: { status: number; body: string }, { dialect }: Candidate): GatewayError | undefined {
+    return this.#parts.state?.refusal(refused, dialect);
   }
 
   outgoing(candidate: Candidate): OutgoingRequest {
@@ -152,13 +164,16 @@ class ChatExchange implements Exchange {
     const { inbound } = this.#parts.format;
     return wholeAnswer(attempt, {
       contentType: 'application/json',
-      bytes: mirrored
-        ? withModelName(bytes, this.#name, attempt.candidate.dialect.name)
-        : this.#encoded(response),
+      bytes: mirrored ? this.#mirroredAnswer(bytes, response, attempt.candidate) : this.#encoded(response),
       tokens: response.tokens,
       dropped: this.#dropped,
       losses: mirrored ? 0 : countLosses(response, inbound.losses),
     });
+  }
+
+  #mirroredAnswer(bytes: Buffer, { id }: ChatResponse, candidate: Candidate): Buffer {
+    const named = withModelName(bytes, this.#name, candidate.dialect.name);
+    return this.#parts.state?.answer(named, id, candidate) ?? named;
   }
 
   #encoded(response: ChatResponse): string {
@@ -182,7 +197,7 @@ class ChatExchange implements Exchange {
   }
 
   #mirrored({ dialect, route }: Candidate): EncodedRequest {
-    const { body, headers, format } = this.#parts;
+    const { body, headers, format, state } = this.#parts;
     const streamed = this.streamed;
     const request = mirrored(body, headers, {
       dialect: dialect.name,
@@ -190,6 +205,7 @@ class ChatExchange implements Exchange {
       streamed,
       tables: format.inbound.mirror,
       passUnknown: this.#passUnknown,
+      stateEdits: state?.edits(),
     });
     refuseLosses(request.dropped, headers);
     this.#dropped = request.dropped;
@@ -205,27 +221,30 @@ class ChatExchange implements Exchange {
     const dropped = [...unknown, ...encoded.dropped];
     refuseLosses(dropped, headers);
     this.#dropped = dropped;
-    return { path: encoded.path, body: writeJson(encoded.body), extra: encoded.headers };
+    const members = { ...encoded.body, ...(native && this.#parts.state?.encodedMembers()) };
+    return { path: encoded.path, body: writeJson(members), extra: encoded.headers };
   }
 
   /** The request without the members that its table does not know, and the pointers of those. */
   #knownRequest(): { request: ChatRequest; unknown: string[] } {
     const { body, format, path, request } = this.#parts;
     if (this.#passUnknown || body.findings.unknown.length === 0) return { request, unknown: [] };
-    const known = withoutUnknown(body);
-    return { request: format.inbound.decodeRequest(known.value, path), unknown: known.dropped };
+    const { value, dropped } = withoutUnknown(body);
+    const own = this.#parts.state?.withoutReferences(value) ?? value;
+    return { request: format.inbound.decodeRequest(own, path), unknown: dropped };
   }
 
   #streamOptions(candidate: Candidate): Parameters<typeof openStream>[1] {
-    const { request, format } = this.#parts;
+    const { request, format, state } = this.#parts;
     const encoder = this.#mirrors(candidate) ? undefined : this.#encoder();
     const names = new StreamNames(candidate.dialect.name, this.#name);
+    const rename: Rename = (bytes, events) => names.replace(bytes, events);
     const array = request.shape.jsonArray === true;
     const machine = new StreamMachine({
       choices: request.choices,
       decoder: candidate.dialect.outbound.streamDecoder(request.choices),
       dropUsageFrames: candidate.dialect.name === 'openai-chat' && request.shape.usageInStream !== true,
-      rename: (bytes, events) => names.replace(bytes, events),
+      rename: state?.renamer(candidate, rename) ?? rename,
       ...(encoder ? { encoder: { stream: encoder, losses: format.inbound.losses } } : {}),
     });
     return {

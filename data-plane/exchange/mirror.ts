@@ -28,6 +28,8 @@ interface MirrorOptions {
   tables: MirrorTables | undefined;
   /** Whether members, headers and flags that the tables do not know pass, too. */
   passUnknown: boolean;
+  /** JSON texts of members about stored objects, in place of the client's. */
+  stateEdits?: ReadonlyMap<string, string> | undefined;
 }
 
 /** A mirrored request. */
@@ -42,15 +44,16 @@ interface Mirrored {
 export function mirrored(
   body: RequestBody,
   client: IncomingHttpHeaders,
-  { tables, passUnknown, ...options }: MirrorOptions,
+  { tables, passUnknown, stateEdits, ...options }: MirrorOptions,
 ): Mirrored {
   const removals = passUnknown ? [] : unknownOf(body);
   const sent = tables ? sentHeaders(client, tables.headers, passUnknown) : { headers: {}, dropped: [] };
   // Upstreams of messages refuse a request without a version. The client's own version replaces this one.
   const version: Record<string, string> =
     options.dialect === 'anthropic-messages' ? { 'anthropic-version': '2023-06-01' } : {};
+  const edits: Edits = new Map([...editsOf(body, options), ...(stateEdits ?? [])]);
   return {
-    body: replaceMembers(body.bytes, body.members, { edits: editsOf(body, options), removals }),
+    body: replaceMembers(body.bytes, body.members, { edits, removals }),
     headers: { ...version, ...sent.headers },
     dropped: [...removals.map(pointerOf), ...sent.dropped],
   };

@@ -56,7 +56,7 @@ const VITALS: Vitals = {
   revision: 1,
   confirmedAt: undefined,
   journalWritable: true,
-        unreadableCredentials: 0,
+  unreadableCredentials: 0,
   usageBacklog: 0,
   usageDropped: 0,
   leases: 0,

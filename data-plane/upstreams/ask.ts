@@ -213,11 +213,8 @@ export class Upstreams {
       answer.onClose(leave);
       if (answer.status < 200 || answer.status > 299) {
         const body = (await answer.whole(ERROR_BODY_BYTES)).toString('utf8');
-        throw this.#refused(
-          call,
-          { status: answer.status, headers: answer.headers, body },
-          { attempt, settle },
-        );
+        const refused = { status: answer.status, headers: answer.headers, body };
+        throw request.refusal?.(refused, candidate) ?? this.#refused(call, refused, { attempt, settle });
       }
       states.answered(provider, startedAt);
       this.#suspensions.accepted(candidate);

@@ -27,6 +27,11 @@ export interface ForwardedRequest<A> {
    * `upstream_…` if another upstream may still be asked.
    */
   receive(attempt: AnsweredAttempt): Promise<A>;
+  /**
+   * The failure for a refusal that is about an object that the request names; undefined for every other
+   * refusal, and if there is no such method.
+   */
+  refusal?(refused: { status: number; body: string }, candidate: Candidate): GatewayError | undefined;
 }
 
 /** A route with the credential to use, ready for an attempt. */

@@ -12,7 +12,7 @@ const EARLY_BYTES = 64 * 1024;
 
 /** The HTTP request to an upstream. */
 export interface OutgoingRequest {
-  method: 'POST' | 'GET';
+  method: 'POST' | 'GET' | 'PATCH' | 'DELETE';
   path: string;
   headers: Record<string, string>;
   /** A stream can be sent only once. For a stream, the caller sets `content-length`. */

@@ -117,6 +117,20 @@ const HEADERS: readonly HeaderLine[] = [
   ['x-goog-request-params', 'ours', '', 'https://google.aip.dev/client-libraries/4222'],
 ];
 
+/**
+ * The members of a request that creates or changes a cached content.
+ * https://ai.google.dev/api/caching#CachedContent
+ */
+const CACHED_CONTENT: readonly MemberLine[] = [
+  ['request', 'ours', 'model name', `${DOCS}/api/caching`],
+  ['request', 'pass', 'contents>content systemInstruction>content tools>tool', `${DOCS}/api/caching`],
+  ['request', 'pass', 'toolConfig>toolConfig displayName ttl expireTime', `${DOCS}/api/caching`],
+  ...MEMBERS.filter(([object]) => object !== 'request'),
+];
+
+/** The table of cached contents. */
+export const CACHED_CONTENT_MEMBERS = compileMembers(CACHED_CONTENT, { snakeCase: true });
+
 /** What passes on a mirror. */
 export const MIRROR: MirrorTables = {
   members: compileMembers(MEMBERS, { snakeCase: true }),

@@ -136,6 +136,18 @@ const MEMBERS: readonly MemberLine[] = [
   ['allowed_tool', 'pass', 'type name namespace server_label', API],
 ];
 
+/**
+ * The members of a request that creates or extends a conversation.
+ * https://platform.openai.com/docs/api-reference/conversations
+ */
+const CONVERSATION: readonly MemberLine[] = [
+  ['request', 'pass', 'items>item metadata*', `${DOCS}/api-reference/conversations`],
+  ...MEMBERS.filter(([object]) => object !== 'request'),
+];
+
+/** The table of conversations. */
+export const CONVERSATION_MEMBERS = compileMembers(CONVERSATION);
+
 /** What passes on a mirror. */
 export const MIRROR: MirrorTables = {
   members: compileMembers(MEMBERS),
