@@ -146,6 +146,12 @@ export const operation = {
       groups: 'Allowed groups',
       unknown: 'Unknown parts of requests',
       passUnknown: 'Send them to the upstream. The provider may charge more for them.',
+      state: 'Stored state',
+      storesState:
+        'The provider may store responses, conversations and cached contents if a request asks for it.',
+      stateRetention: 'Retention at the provider, in days',
+      stateRetentionHint:
+        'How long the provider stores them at most. Everybody reads it on the page of the model.',
       effective: 'A request will cost',
       frozen_one: '{{count}} running pool includes this model until the pool ends. Keep its routes.',
       frozen_other: '{{count}} running pools include this model until they end. Keep its routes.',

@@ -31,6 +31,15 @@ export const personal = {
     client: 'Client',
     price: 'Price per request',
     priceNote: 'The key’s group sets the price. Failed requests are free.',
+    state: 'Stored state',
+    stateKept: 'Stored on request',
+    stateRetention: 'Kept at most',
+    stateDays_one: '{{count}} day',
+    stateDays_other: '{{count}} days',
+    stateNote:
+      'The provider of the model stores a response, conversation or cached content only if the request ' +
+      'asks for it. The gateway stores none. Reading and deleting is free; a cached content costs one request.',
+    noStateNote: 'Nothing is stored at the provider. Send the whole conversation with each request.',
     properties: 'Properties',
     longest: 'Longest reply',
     input: 'Input',

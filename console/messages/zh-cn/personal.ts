@@ -34,6 +34,14 @@ export const personal: Translation<typeof english> = {
     client: '客户端',
     price: '每次请求价格',
     priceNote: '密钥的分组决定价格。失败的请求免费。',
+    state: '存储的状态',
+    stateKept: '按请求存储',
+    stateRetention: '最长保留',
+    stateDays_other: '{{count}} 天',
+    stateNote:
+      '仅当请求要求时，模型的供应商才会存储响应、会话或缓存内容。网关不存储任何内容。' +
+      '读取和删除免费；缓存内容按一次请求计费。',
+    noStateNote: '供应商不存储任何内容。请在每次请求中发送完整的对话。',
     properties: '属性',
     longest: '最长回复',
     input: '输入',

@@ -33,6 +33,8 @@ const ModelQuery = graphql(`
       maxOutputTokens
       inputModalities
       outputModalities
+      storesState
+      stateRetentionDays
       health {
         status
         successRate24h
@@ -258,7 +260,29 @@ function Facts({ model }: { model: Model }) {
           ))}
         </LeaderList>
       </section>
+      <StoredState model={model} />
     </aside>
+  );
+}
+
+/** Who stores state on request, and for how long. */
+function StoredState({ model: { storesState, stateRetentionDays } }: { model: Model }) {
+  const { t } = useTranslation();
+  return (
+    <section>
+      <h2 className="mb-2 text-section">{t('model.state')}</h2>
+      <LeaderList>
+        <LeaderRow name={t('model.stateKept')}>{storesState ? t('model.yes') : t('model.no')}</LeaderRow>
+        {storesState && (
+          <LeaderRow name={t('model.stateRetention')}>
+            {t('model.stateDays', { count: stateRetentionDays })}
+          </LeaderRow>
+        )}
+      </LeaderList>
+      <p className="mt-2 text-hint text-ink-3">
+        {storesState ? t('model.stateNote') : t('model.noStateNote')}
+      </p>
+    </section>
   );
 }
 

@@ -44,6 +44,8 @@ const AdminModelFields = graphql(`
     pricePerRequest
     groups
     passUnknown
+    storesState
+    stateRetentionDays
     endpoints {
       family
       method

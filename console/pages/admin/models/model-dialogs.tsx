@@ -15,6 +15,9 @@ import { GroupPrices } from './price-preview.tsx';
 
 const TRAITS = ['REASONING', 'TOOLS', 'FILES', 'VISION', 'LONG_CONTEXT'] as const;
 const CONTEXT_DEFAULT = 128_000;
+const RETENTION_DAYS_DEFAULT = 30;
+/** The service takes no longer retention. */
+const RETENTION_DAYS_MAX = 3_650;
 
 /** The dialog that is open, and its model. */
 export type ModelTask =
@@ -54,6 +57,8 @@ function Edit({ model, onClose }: { model: AdminModel | undefined; onClose: () =
       groups: words(values, 'groups', GROUPS),
       families: words(values, 'families', FAMILIES),
       passUnknown: values.has('passUnknown'),
+      storesState: values.has('storesState'),
+      stateRetentionDays: Number(text(values, 'stateRetentionDays')),
       reason,
     };
     const { data, error } = await upsert({ input });
@@ -72,6 +77,7 @@ function Edit({ model, onClose }: { model: AdminModel | undefined; onClose: () =
       <NameFields model={model} price={price} onPrice={setPrice} />
       {data && <GroupPrices price={price} ratios={data.groupRatios} />}
       <BoxFields model={model} />
+      <StateFields model={model} />
     </FormDialog>
   );
 }
@@ -150,6 +156,31 @@ function BoxFields({ model }: { model: AdminModel | undefined }) {
         name="passUnknown"
         checked={model?.passUnknown ? ['PASS'] : []}
         options={[{ value: 'PASS', word: t('admin.models.passUnknown') }]}
+      />
+    </>
+  );
+}
+
+/** Whether the provider may store state, and the retention that the catalog shows. */
+function StateFields({ model }: { model: AdminModel | undefined }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <CheckField
+        legend={t('admin.models.state')}
+        name="storesState"
+        checked={model?.storesState ? ['STORE'] : []}
+        options={[{ value: 'STORE', word: t('admin.models.storesState') }]}
+      />
+      <Field
+        required
+        label={t('admin.models.stateRetention')}
+        hint={t('admin.models.stateRetentionHint')}
+        name="stateRetentionDays"
+        type="number"
+        min={1}
+        max={RETENTION_DAYS_MAX}
+        defaultValue={model?.stateRetentionDays ?? RETENTION_DAYS_DEFAULT}
       />
     </>
   );
