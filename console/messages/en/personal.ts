@@ -38,7 +38,8 @@ export const personal = {
     stateDays_other: '{{count}} days',
     stateNote:
       'The provider of the model stores a response, conversation or cached content only if the request ' +
-      'asks for it. The gateway stores none. Reading and deleting is free; a cached content costs one request.',
+      'asks for it. The gateway stores none. Reading and deleting is free. A cached content costs one ' +
+      'request.',
     noStateNote: 'Nothing is stored at the provider. Send the whole conversation with each request.',
     properties: 'Properties',
     longest: 'Longest reply',
