@@ -181,9 +181,11 @@ function observe(
     const route = request.routeOptions.url ?? 'other';
     const milliseconds = reply.elapsedTime;
     httpRequests.observe({ route, status: `${Math.floor(reply.statusCode / 100)}xx` }, milliseconds / 1000);
+    if (PROBES.has(route) && reply.statusCode < 500) return;
     if (!lines.allows(callerOf(request.raw))) return;
     parts.log?.({
       level: 'info',
+      message: 'A request was answered.',
       requestId: request.id,
       method: request.method,
       route,
@@ -204,6 +206,9 @@ function observe(
     return reply.code(status).send({ errors: [{ message, extensions: { code, requestId: request.id } }] });
   });
 }
+
+/** Routes that machines read every few seconds. Their successes are not logged. */
+const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);
 
 const DOWN = { errors: [{ message: DATABASE_AWAY, extensions: { code: 'SERVICE_UNAVAILABLE' } }] };
 

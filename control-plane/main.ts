@@ -11,6 +11,8 @@ import { createOrm, migrate } from './database/orm.ts';
 import { announceSettings } from './settings-record.ts';
 import { requireSameKey } from './secret-key/canary.ts';
 import { seed } from './seeds.ts';
+import { readEnvironment } from './process/environment.ts';
+import { createLog } from './process/log.ts';
 import { readSettings } from './process/settings.ts';
 import type { Settings } from './process/settings.ts';
 import { credentialReader } from './upstreams/upstream.service.ts';
@@ -18,17 +20,17 @@ import { credentialReader } from './upstreams/upstream.service.ts';
 /** After this time the process exits even if something still hangs. */
 const STOP_WITHIN_MS = 900;
 
-function log(line: Record<string, unknown>): void {
-  process.stdout.write(`${JSON.stringify({ time: new Date().toISOString(), ...line })}\n`);
-}
-
 /** Starts everything; the returned function stops it. */
-async function start(settings: Settings): Promise<() => Promise<void>> {
+async function start(
+  settings: Settings,
+  environment: NodeJS.ProcessEnv,
+): Promise<() => Promise<void>> {
+  const log = createLog({ instance: settings.instanceName, lowest: settings.logLevel });
   await migrate(settings.databaseUrl, undefined, (message) => log({ level: 'warn', message }));
   const orm = await createOrm(settings.databaseUrl);
   await requireSameKey(orm.em.fork(), settings.secretKey);
   await seed(orm.em.fork(), settings);
-  const bootstrapped = settings.localStart ? await bootstrap(orm, settings, process.env) : undefined;
+  const bootstrapped = settings.localStart ? await bootstrap(orm, settings, environment) : undefined;
   const { contentKeys, close: closeKeys } = await openContentKeys({ orm, settings });
   const openCredential = credentialReader(settings.secretKey);
   const { databaseUrl } = settings;
@@ -48,7 +50,8 @@ async function start(settings: Settings): Promise<() => Promise<void>> {
 }
 
 async function main(): Promise<void> {
-  const stop = await start(readSettings(process.env));
+  const environment = readEnvironment();
+  const stop = await start(readSettings(environment), environment);
   let stopping = false;
   const end = (): void => {
     if (stopping) return;

@@ -1,4 +1,6 @@
-/** The node's log: one JSON line per event. */
+/** The node's log: one JSON line per event, in the format of both planes. */
+import { createLogWriter } from '@gateway/shared/log-line';
+import type { LogSource } from '@gateway/shared/log-line';
 
 /** Fields must never hold secrets, or content of clients and upstreams. */
 export interface Log {
@@ -8,15 +10,11 @@ export interface Log {
 }
 
 /** A log that writes to standard output and omits levels below `lowest`. */
-export function createLog(lowest: string): Log {
-  const from = LEVELS[lowest] ?? LEVELS['info'] ?? 0;
-  const write = (level: number) => (fields: object, message: string) => {
-    if (level < from) return;
-    process.stdout.write(
-      `${JSON.stringify({ level, time: Date.now(), pid: process.pid, ...fields, msg: message })}\n`,
-    );
+export function createLog(source: Omit<LogSource, 'plane'>): Log {
+  const write = createLogWriter({ ...source, plane: 'node' }, (line) => void process.stdout.write(line));
+  return {
+    info: (fields, message) => write('info', message, fields),
+    warn: (fields, message) => write('warn', message, fields),
+    error: (fields, message) => write('error', message, fields),
   };
-  return { info: write(30), warn: write(40), error: write(50) };
 }
-
-const LEVELS: Record<string, number> = { debug: 20, info: 30, warn: 40, error: 50, silent: 100 };

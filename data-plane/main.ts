@@ -33,6 +33,7 @@ import type { NodeSettings } from './node/node-settings.ts';
 import { buildServer } from './http/server.ts';
 import { readServerSettings } from './settings.ts';
 import { UpstreamStates } from './upstreams/states.ts';
+import { withSecretFiles } from '@gateway/shared/secret-files';
 
 /**
  * Time that the start waits for the control plane and a configuration before it reports ready anyway, in
@@ -80,8 +81,9 @@ interface Node {
 await main().catch((error: unknown) => fatal(error));
 
 async function main(): Promise<void> {
-  const settings = readNodeSettings(process.env);
-  const node = await buildNode(settings, createLog(settings.logLevel));
+  const settings = readNodeSettings(environment());
+  const log = createLog({ instance: settings.name, lowest: settings.logLevel });
+  const node = await buildNode(settings, log);
   stopOnSignals(node);
   await node.feed.startFromFile();
   node.leave = joinNodeRegistry(node);
@@ -147,7 +149,7 @@ function serverOf(node: Omit<Node, 'server'>): Node['server'] {
     permits,
     dialects: DIALECTS,
     completions: COMPLETIONS,
-    settings: readServerSettings(process.env),
+    settings: readServerSettings(environment()),
     log,
     stage: () => node.stage,
     configClock: () => clock.now(),
@@ -221,9 +223,14 @@ function joinNodeRegistry(node: Node): Node['leave'] {
   });
 }
 
+/** The variables of this process, with secrets read from their files. */
+function environment(): Record<string, string | undefined> {
+  return withSecretFiles(process.env, (path) => readFileSync(path, 'utf8'));
+}
+
 /** MAX_CONFIG_AGE in whole seconds, as large as a GraphQL Int can be. */
 function maxConfigAgeSeconds(): number {
-  return Math.min(Math.ceil(readServerSettings(process.env).maxConfigAgeMs / 1000), 2 ** 31 - 1);
+  return Math.min(Math.ceil(readServerSettings(environment()).maxConfigAgeMs / 1000), 2 ** 31 - 1);
 }
 
 /** Waits until the node is registered and has a configuration, at most `FIRST_CONFIG_MS`. */

@@ -316,7 +316,7 @@ export async function startNode(parts: NodeParts = {}): Promise<TestNode> {
     permits,
     dialects: DIALECTS,
     completions: COMPLETIONS,
-    log: createLog('silent'),
+    log: createLog({ instance: 'test', lowest: 'silent' }),
     ...parts,
     settings,
   });

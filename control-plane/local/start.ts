@@ -1,5 +1,6 @@
 /** The program of `npm start`: runs a whole gateway until Ctrl-C. */
 import path from 'node:path';
+import { readEnvironment } from '../process/environment.ts';
 import { parseSettings } from './settings.ts';
 import { type Programs, Supervisor } from './supervisor.ts';
 
@@ -24,11 +25,11 @@ async function main(): Promise<void> {
     if (!ending) print(error instanceof Error ? error.message : String(error));
     void end(1);
   };
-  const environment = { ...process.env, CONSOLE_FOLDER: path.join(ROOT, 'dist', 'console') };
+  const environment = { ...readEnvironment(), CONSOLE_FOLDER: path.join(ROOT, 'dist', 'console') };
   const supervisor = new Supervisor({ programs: PROGRAMS, environment, print, onFailure: fail });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end(0));
   try {
-    const announcement = await supervisor.start(parseSettings(process.env));
+    const announcement = await supervisor.start(parseSettings(environment));
     process.stdout.write(`${announcement}\n`);
   } catch (error) {
     fail(error);
@@ -39,4 +40,7 @@ function print(sentence: string): void {
   process.stderr.write(`${sentence}\n`);
 }
 
-await main();
+await main().catch((error: unknown) => {
+  print(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+});

@@ -1,5 +1,7 @@
 /** Settings of the control plane, read from environment variables and validated once at the start. */
+import { hostname } from 'node:os';
 import path from 'node:path';
+import { readLogLevel } from '@gateway/shared/log-line';
 import { parseEmail } from './email-address.ts';
 import { joinKeys } from './secret-key.ts';
 
@@ -56,6 +58,10 @@ export interface Settings {
   queryBudget: number;
   /** Bearer token with which remote peers may read metrics; null for none. */
   metricsToken: string | null;
+  /** Name of this process in its log. */
+  instanceName: string;
+  /** The lowest level that is logged. */
+  logLevel: string;
   /** Port that serves nodes alone; null if nodes use `port`. If the port is 0, a free one is taken. */
   nodePort: number | null;
 }
@@ -97,6 +103,8 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     usageRetentionDays: retentionOf(env),
     queryBudget: budgetOf(env),
     metricsToken: metricsTokenOf(env),
+    instanceName: env['INSTANCE_NAME']?.trim() || hostname(),
+    logLevel: readLogLevel(env),
     nodePort: env['NODE_INTERFACE_PORT'] ? portOf(env, 'NODE_INTERFACE_PORT', 0) : null,
   };
 }

@@ -6,6 +6,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { newId } from '../database/ids.ts';
 import { createOrm } from '../database/orm.ts';
+import { readEnvironment } from '../process/environment.ts';
 import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import { reclaimLease } from './lease.end.ts';
 
@@ -93,5 +94,5 @@ export async function main(
 
 if (process.argv[1]?.endsWith('after-restore.js')) {
   const print = (line: string): boolean => process.stdout.write(`${line}\n`);
-  process.exitCode = await main(process.env, process.argv.slice(2), print);
+  process.exitCode = await main(readEnvironment(), process.argv.slice(2), print);
 }

@@ -3,6 +3,7 @@
  * JSON and exits with 1 if there is one.
  */
 import { createOrm } from '../database/orm.ts';
+import { readEnvironment } from '../process/environment.ts';
 import { checkInvariants, INVARIANTS } from './invariants.ts';
 
 /** Runs the check, prints its result and returns the exit code. */
@@ -27,5 +28,5 @@ export async function main(databaseUrl: string | undefined, print: (line: string
 }
 
 if (process.argv[1]?.endsWith('check-ledger.js')) {
-  process.exitCode = await main(process.env['DATABASE_URL'], (line) => process.stdout.write(`${line}\n`));
+  process.exitCode = await main(readEnvironment()['DATABASE_URL'], (line) => process.stdout.write(`${line}\n`));
 }

@@ -23,7 +23,7 @@ function startMember(
       instanceId: 'process',
       maxConfigAgeSeconds: 60,
     },
-    log: createLog('silent'),
+    log: createLog({ instance: 'test', lowest: 'silent' }),
     status: () => ({
       appliedRevision: 1,
       inflight: 0,
@@ -151,7 +151,7 @@ test('a refused registration is retried, and logged when its reason changes', as
         },
         heartbeat: async () => ({ draining: false }),
       },
-      log: { ...createLog('silent'), warn: (fields: object) => void logged.push(fields) },
+      log: { ...createLog({ instance: 'test', lowest: 'silent' }), warn: (fields: object) => void logged.push(fields) },
       onRegistered: () => {
         void leave(0);
         resolve();

@@ -1,5 +1,6 @@
 /** Reads the settings of a node from the environment: its addresses, its identity and its control plane. */
 import { join, resolve } from 'node:path';
+import { readLogLevel } from '@gateway/shared/log-line';
 
 export interface NodeSettings {
   host: string;
@@ -16,9 +17,6 @@ export interface NodeSettings {
   logLevel: string;
 }
 
-/** Levels of the logger, from fewest to most messages. */
-const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'];
-
 type Environment = Record<string, string | undefined>;
 
 /** Reads the settings. Throws an Error that names a bad variable and says what to set. */
@@ -31,15 +29,8 @@ export function readNodeSettings(env: Environment): NodeSettings {
     token: required(env, 'NODE_TOKEN', 'the token that adminNodeCreate showed for this node'),
     dataDir: resolve(env['DATA_DIR'] || join('.gateway', 'node')),
     drainMs: wholeNumber(env, 'DRAIN_SECONDS', { fallback: 600, most: 86_400 }) * 1_000,
-    logLevel: levelOf(env),
+    logLevel: readLogLevel(env),
   };
-}
-
-function levelOf(env: Environment): string {
-  const level = env['LOG_LEVEL'] || 'info';
-  if (!LOG_LEVELS.includes(level))
-    throw new Error(`LOG_LEVEL is "${level}": give one of ${LOG_LEVELS.join(', ')}`);
-  return level;
 }
 
 function controlAddresses(env: Environment): readonly [string, ...string[]] {

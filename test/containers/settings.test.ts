@@ -3,14 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { parseSettings } from '../../control-plane/local/settings.ts';
 import { readSettings } from '../../control-plane/process/settings.ts';
 import { readNodeSettings } from '../../data-plane/node/node-settings.ts';
 import { readServerSettings } from '../../data-plane/settings.ts';
+import { ofControl, ofNode, ofStart } from './read-settings.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** Set only by `npm start` for its processes, and by tests. */
-const INTERNAL = new Set(['CONSOLE_FOLDER', 'EXPLORER_FOLDER', 'LOCAL_START']);
 /** The images set these themselves. */
 const OF_IMAGES = ['HOST', 'CONTROL_PORT', 'DATA_PORT', 'DATA_DIR'];
 
@@ -24,33 +22,6 @@ const operations = (name: string): string => readFileSync(join(ROOT, 'docs', 'op
 const { services } = parse(operations('compose.yaml'), { merge: true }) as {
   services: Record<string, Service>;
 };
-
-/** The names of the variables that `read` looks up. */
-function namesRead(given: Record<string, string>, read: (env: Record<string, string>) => unknown): string[] {
-  const names = new Set<string>();
-  read(
-    new Proxy(given, {
-      get: (target, name) => {
-        names.add(String(name));
-        return Reflect.get(target, name) as unknown;
-      },
-    }),
-  );
-  return [...names].filter((name) => !INTERNAL.has(name));
-}
-
-const ofControl = namesRead(
-  {
-    ...{ DATABASE_URL: 'postgres://db.example/gateway', SECRET_KEY: 'x'.repeat(32) },
-    ...{ OIDC_ISSUER: 'https://id.example', OIDC_CLIENT_ID: 'id', OIDC_CLIENT_SECRET: 'secret' },
-  },
-  readSettings,
-);
-const ofNode = namesRead({ NODE_TOKEN: 'token', CONTROL_URL: 'https://console.example' }, (env) => [
-  readNodeSettings(env),
-  readServerSettings(env),
-]);
-const ofStart = namesRead({}, parseSettings);
 
 /** The variables in the first column of the README's table. */
 function documented(): string[] {
@@ -125,7 +96,7 @@ describe('a node', () => {
 
   it('refuses a log level that the logger does not know', () => {
     expect(() => readNodeSettings({ ...given, LOG_LEVEL: 'loud' })).toThrow(
-      /^LOG_LEVEL is "loud": give one of/,
+      /^LOG_LEVEL is "loud". Set it to one of/,
     );
     expect(readNodeSettings({ ...given, LOG_LEVEL: 'debug' }).logLevel).toBe('debug');
   });

@@ -1,0 +1,35 @@
+/** The format of the log of both planes. */
+import { describe, expect, it } from 'vitest';
+import { createLogWriter, readLogLevel } from './log-line.ts';
+
+describe('the log', () => {
+  const linesOf = (lowest: string): Record<string, unknown>[] => {
+    const lines: string[] = [];
+    const log = createLogWriter({ plane: 'node', instance: 'node-1', lowest }, (line) => lines.push(line));
+    log('debug', 'a detail', {});
+    log('warn', 'look here', { revision: 7 });
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  };
+
+  it('has a line of JSON with time, level, plane, instance and message', () => {
+    const [line] = linesOf('info');
+    expect(line).toMatchObject({ level: 'warn', plane: 'node', instance: 'node-1', message: 'look here' });
+    expect(line).toMatchObject({ revision: 7 });
+    expect(line?.['time']).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+  });
+
+  it.each([
+    ['trace', 2],
+    ['debug', 2],
+    ['info', 1],
+    ['error', 0],
+    ['silent', 0],
+  ])('with LOG_LEVEL %s has %i of a debug line and a warning', (lowest, count) => {
+    expect(linesOf(lowest)).toHaveLength(count);
+  });
+
+  it('refuses an unknown LOG_LEVEL, and takes info without one', () => {
+    expect(readLogLevel({})).toBe('info');
+    expect(() => readLogLevel({ LOG_LEVEL: 'loud' })).toThrow('LOG_LEVEL is "loud"');
+  });
+});
