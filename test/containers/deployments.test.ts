@@ -45,7 +45,7 @@ describe('the Helm chart', () => {
     const names = (of: object, path: string[]): string[] =>
       Object.entries(of).flatMap(([name, value]) => {
         const own = [...path, name];
-        const isOpen = ['environment', 'resources', 'annotations'].includes(name) || /Namespace$/.test(name);
+        const isOpen = ['environment', 'resources', 'annotations'].includes(name) || name.endsWith('Namespace');
         const isGroup = typeof value === 'object' && !Array.isArray(value) && !isOpen;
         return isGroup ? names(value as object, own) : [own.join('.')];
       });
