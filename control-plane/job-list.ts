@@ -18,6 +18,7 @@ import { pruneItems } from './intelligence/learned.service.ts';
 import { pruneShares } from './intelligence/personal.settings.ts';
 import type { DerivingParts } from './intelligence/deriving/derive.ts';
 import type { NodeFeed } from './database/config-log.ts';
+import { moveUsedLines } from './playground/move-lines.ts';
 import { destroyKeysOfClosedAccounts, sealPlainChats } from './playground/seal-chats.ts';
 import { prunePermits } from './pools/permit.service.ts';
 import { runPoolJobs } from './pools/pool.jobs.ts';
@@ -85,7 +86,7 @@ const PLANS = {
   permits: { everyMs: PRUNE_MS, work: ({ em }) => prunePermits(em()) },
   'personal intelligence': { everyMs: DERIVE_MS, work: deriveItems },
   'expired items': { everyMs: PRUNE_MS, work: pruneLearned },
-  'sealing of chats': { everyMs: PRUNE_MS, work: sealPlainChats },
+  'sealing of chats': { everyMs: PRUNE_MS, work: sealChats },
   'keys of closed accounts': { everyMs: PRUNE_MS, work: destroyKeysOfClosedAccounts },
   'secret key': { everyMs: ROTATE_SECRETS_MS, work: rotateSecrets },
   budgets: { everyMs: PRUNE_MS, work: ({ em }) => pruneBudgets(em()) },
@@ -115,6 +116,11 @@ async function keepMonths({ em, log, usageRetentionDays }: JobContext): Promise<
 async function pruneLearned({ em }: JobContext): Promise<void> {
   await pruneItems(em());
   await pruneShares(em());
+}
+
+async function sealChats(context: JobContext): Promise<void> {
+  await sealPlainChats(context);
+  await moveUsedLines(context);
 }
 
 async function sweepMoney({ em, uptimeClock }: JobContext): Promise<void> {

@@ -7,6 +7,8 @@ import { sql } from '../database/sql.ts';
 import type { ContentKey } from '../intelligence/content-keys.ts';
 import { replacedText } from '../intelligence/learned.service.ts';
 import { picturesOf, textsOf, titleOf } from '../playground/sealed-rows.ts';
+import { openLine } from '../playground/used-lines.ts';
+import type { UsedLineRow } from '../playground/used-lines.ts';
 
 /** Start of a page of a chapter: after the key `after`, or at the beginning if it is null. */
 export interface PageStart {
@@ -215,7 +217,10 @@ const messages = keyedChapter({
   item: sql`'id', m.id, 'conversationId', m.conversation_id, 'parentId', m.parent_id, 'role', m.role,
     'content', m.content, 'reasoning', m.reasoning, 'attachments', m.attachments, 'state', m.state,
     'sealed', encode(m.sealed, 'base64'), 'pictures', encode(m.pictures_sealed, 'base64'),
-    'model', m.model_name, 'requestId', m.request_id, 'createdAt', m.created_at`,
+    'model', m.model_name, 'requestId', m.request_id, 'createdAt', m.created_at,
+    'lines', (select jsonb_agg(jsonb_build_object('messageId', l.message_id, 'position', l.position,
+        'itemId', l.item_id, 'kind', l.kind, 'sealed', encode(l.sealed, 'base64')) order by l.position)
+      from personal_used_line l where l.message_id = m.id)`,
   rowsMax: MANY,
   pageSize: MESSAGES_PAGE,
   open: openMessage,
@@ -238,16 +243,22 @@ const items = keyedChapter({
 });
 
 function openMessage(item: SealedItem, key: ContentKey | undefined): object {
-  const { sealed, pictures, ...rest } = item;
+  const { sealed, pictures, lines, ...rest } = item;
   const picturesSealed = bytesOf(pictures);
   if (typeof sealed !== 'string') return rest;
-  const { content, reasoning, usedItems } = textsOf(
-    { id: item.id, sealed: bytesOf(sealed), content: '', reasoning: null, error: null },
-    key,
-  );
+  const {
+    content,
+    reasoning,
+    usedItems = [],
+  } = textsOf({ id: item.id, sealed: bytesOf(sealed), content: '', reasoning: null, error: null }, key);
   const attachments = picturesOf({ id: item.id, picturesSealed, attachments: [] }, key);
-  return { ...rest, content, reasoning, attachments, usedItems };
+  const moved = lines as EncodedLine[] | null;
+  const used = moved?.map((line) => openLine({ ...line, sealed: bytesOf(line.sealed) }, key)) ?? usedItems;
+  return { ...rest, content, reasoning, attachments, usedItems: used };
 }
+
+/** A line with its encrypted text in base64. */
+type EncodedLine = Omit<UsedLineRow, 'sealed'> & { sealed: string | null };
 
 function bytesOf(base64: unknown): Buffer | null {
   return typeof base64 === 'string' ? Buffer.from(base64, 'base64') : null;

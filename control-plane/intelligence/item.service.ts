@@ -2,10 +2,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { publish } from '../database/events.ts';
 import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
+import type { Actor } from '../graphql/context.ts';
 import { UserFailure } from '../graphql/errors.ts';
 import type { ContentKey, ContentKeys } from './content-keys.ts';
 import { insertItem, itemsOf, macOf, writeText } from './item.rows.ts';
 import type { ItemView } from './item.rows.ts';
+import { auditOwn } from './personal.audit.ts';
 import type { PersonalKind } from './switch.entity.ts';
 import { wordsOf } from './words.rules.ts';
 
@@ -31,7 +33,7 @@ export interface ItemContext {
 export async function itemById({ em, keys, userId }: ItemContext, id: string): Promise<ItemView> {
   const [item] = await itemsOf(em, await keys.find(userId), { userId, ids: [id] });
   if (item) return item;
-  throw new UserFailure('NOT_FOUND', 'Unknown item. It may have been deleted.', 'id');
+  throw unknownItem();
 }
 
 /** Adds an item that the user wrote. Throws REQUIRED, LIMIT_REACHED, CONFLICT. */
@@ -60,7 +62,11 @@ export async function createItem(
     await published(inner, userId);
     return made;
   });
-  return itemById(context, id);
+  return itemById(context, id).catch(async (error: unknown) => {
+    // Everything was forgotten meanwhile. Nobody can read the item, because its key was destroyed.
+    await query(em, sql`delete from personal_item where id = ${id} and user_id = ${userId}`);
+    throw error;
+  });
 }
 
 /** A change of an item. Fields that are left out stay. */
@@ -78,9 +84,13 @@ export interface ItemChange {
  */
 export async function updateItem(context: ItemContext, change: ItemChange): Promise<ItemView> {
   const { em, keys, userId } = context;
-  const item = await itemById(context, change.id);
-  const key = await keys.of(userId);
+  // Before the transaction: a transaction that waits for a second connection could wait for ever.
+  const key = await keys.find(userId);
+  if (!key) throw unknownItem();
   await inTransaction(em, async (inner) => {
+    await lockItems(inner, userId);
+    const [item] = await itemsOf(inner, key, { userId, ids: [change.id] });
+    if (!item) throw unknownItem();
     const text = change.text === null || change.text === undefined ? item.text : textOf(change.text);
     const isEdited = text !== item.text;
     const row = await queryOne(
@@ -120,10 +130,11 @@ export async function deleteItems(
   });
 }
 
-/** Deletes all items of these kinds; of all kinds for null. */
+/** Deletes all items of these kinds; of all kinds for null. Audited. */
 export async function deleteAllItems(
   { em, userId }: Pick<ItemContext, 'em' | 'userId'>,
   kinds: readonly PersonalKind[] | null,
+  actor: Actor,
 ): Promise<void> {
   await inTransaction(em, async (inner) => {
     await lockItems(inner, userId);
@@ -132,6 +143,7 @@ export async function deleteAllItems(
       sql`delete from personal_item where user_id = ${userId}
         and (${kinds}::text[] is null or kind = any(${kinds}::text[]))`,
     );
+    await auditOwn(inner, actor, 'delete_all');
     await published(inner, userId);
   });
 }
@@ -156,9 +168,20 @@ export async function dropOldestForgotten(em: EntityManager, userId: string): Pr
   );
 }
 
-/** Serialises changes of a user's items, also with the deriving of new ones. */
-export async function lockItems(em: EntityManager, userId: string): Promise<void> {
-  await query(em, sql`select pg_advisory_xact_lock(hashtextextended(${`items ${userId}`}, 0))`);
+/**
+ * Serialises changes of a user's items, also with the deriving of new ones. Take it before any other lock.
+ * With `shared`, only holds off changes.
+ */
+export async function lockItems(
+  em: EntityManager,
+  userId: string,
+  { shared = false }: { shared?: boolean } = {},
+): Promise<void> {
+  const name = sql`hashtextextended(${`items ${userId}`}, 0)`;
+  await query(
+    em,
+    shared ? sql`select pg_advisory_xact_lock_shared(${name})` : sql`select pg_advisory_xact_lock(${name})`,
+  );
 }
 
 /** Tells the user's pages that items have changed. */
@@ -172,6 +195,10 @@ function textOf(given: string): string {
   if (text.length > TEXT_LENGTH_MAX)
     throw new UserFailure('LIMIT_REACHED', `Shorten the text to ${TEXT_LENGTH_MAX} characters.`, 'text');
   return text;
+}
+
+function unknownItem(): UserFailure {
+  return new UserFailure('NOT_FOUND', 'Unknown item. It may have been deleted.', 'id');
 }
 
 function sameText(): UserFailure {

@@ -90,14 +90,16 @@ export class ItemSource {
 /** A line that was sent with a question. */
 @ObjectType({ description: 'A line about the user that was sent with a question.' })
 export class UsedItem {
-  @Field(() => ID, { description: 'Id of the item; `node(id:)` returns null if it was deleted since.' })
+  @Field(() => ID, { description: 'Id of the item. Empty if it was deleted since.' })
   itemId!: string;
 
   @Field(() => PersonalItemKind, { description: 'What the line is about.' })
   kind!: PersonalKind;
 
   @Field(() => String, {
-    description: 'The line exactly as it was sent, also if the item was changed since.',
+    description:
+      'The line exactly as it was sent, also if the item was changed since. ' +
+      'Empty if the item was deleted since.',
   })
   text!: string;
 }
@@ -222,7 +224,12 @@ export class PersonalIntelligenceHealth {
   @Field(() => Int, { description: 'Chats that wait to be read.' })
   waiting!: number;
 
-  @Field(() => Int, { description: 'Chats that could not be read.' })
+  @Field(() => Int, { description: 'Those of them that wait for the next month: the budget is spent.' })
+  postponed!: number;
+
+  @Field(() => Int, {
+    description: 'Chats that could not be read. They wait until they continue, or the settings are changed.',
+  })
   quarantined!: number;
 
   @Field(() => Float, { description: 'Time since the oldest waiting chat was due, in seconds.' })

@@ -46,6 +46,7 @@ import { PersonalShare } from './043-personal-share.ts';
 import { CachedTokens } from './045-cached-tokens.ts';
 import { UpstreamTokens } from './046-upstream-tokens.ts';
 import { ConfigLeases } from './047-config-leases.ts';
+import { UsedLines } from './049-used-lines.ts';
 import { StoredState } from './060-stored-state.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
@@ -95,5 +96,6 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '045-cached-tokens', class: CachedTokens },
   { name: '046-upstream-tokens', class: UpstreamTokens },
   { name: '047-config-leases', class: ConfigLeases },
+  { name: '049-used-lines', class: UsedLines },
   { name: '060-stored-state', class: StoredState },
 ];

@@ -12,10 +12,11 @@ import { lockItems } from '../intelligence/item.service.ts';
 import { chatsWith } from './chat-search.ts';
 import { ConversationMessageSchema, ConversationSchema } from './conversation.entity.ts';
 import type { ConversationMessageRow, ConversationRow } from './conversation.entity.ts';
-import type { MessageView } from './running-reply.ts';
+import type { MessageView, UsedItem } from './running-reply.ts';
 import type { Playground } from './playground.ts';
 import { picturesOf, textsOf, titleOf } from './sealed-rows.ts';
 import { CHAT_MESSAGES_MAX } from './storage.ts';
+import { linesOf } from './used-lines.ts';
 
 const TITLE_LENGTH_MAX = 80;
 /** A reply that is still STREAMING after this time was interrupted, because its process ended. */
@@ -128,7 +129,8 @@ export async function messagesOf(
     { orderBy: { id: 'desc' }, limit: CHAT_MESSAGES_MAX, refresh: true },
   );
   const key = await playground.keys.find(userId);
-  return Promise.all(rows.toReversed().map((row) => current(messageView(row, key))));
+  const lines = await linesOf(em, key, repliesIn(rows));
+  return Promise.all(rows.toReversed().map((row) => current(messageView(row, key, lines))));
 }
 
 /** A stored message of the user; undefined if there is none. */
@@ -138,7 +140,9 @@ export async function storedMessage(
 ): Promise<MessageView | undefined> {
   const row = await em.findOne(ConversationMessageSchema, { id });
   const owned = row && (await em.count(ConversationSchema, { id: row.conversationId, userId })) > 0;
-  return owned ? messageView(row, await playground.keys.find(userId)) : undefined;
+  if (!owned) return undefined;
+  const key = await playground.keys.find(userId);
+  return messageView(row, key, await linesOf(em, key, repliesIn([row])));
 }
 
 /** Changes the title of a chat, stored or not. Throws NOT_FOUND, INVALID. */
@@ -224,9 +228,16 @@ export function titleFrom(content: string): string {
   return line.length <= TITLE_LENGTH_MAX ? line : `${line.slice(0, TITLE_LENGTH_MAX - 1).trimEnd()}…`;
 }
 
+const repliesIn = (rows: readonly ConversationMessageRow[]): string[] =>
+  rows.filter(({ role }) => role === 'ASSISTANT').map(({ id }) => id);
+
 /** A row as the API shows it. A reply whose process ended is shown as failed. */
-function messageView(row: ConversationMessageRow, key: ContentKey | undefined): MessageView {
-  const { error, ...texts } = textsOf(row, key);
+function messageView(
+  row: ConversationMessageRow,
+  key: ContentKey | undefined,
+  lines: ReadonlyMap<string, UsedItem[]>,
+): MessageView {
+  const { error, usedItems: unmoved = [], ...texts } = textsOf(row, key);
   const isLost = row.state === 'STREAMING' && row.createdAt.getTime() + REPLY_MS_MAX < Date.now();
   return {
     id: row.id,
@@ -234,6 +245,7 @@ function messageView(row: ConversationMessageRow, key: ContentKey | undefined): 
     parentId: row.parentId ?? null,
     role: row.role,
     ...texts,
+    usedItems: lines.get(row.id) ?? unmoved,
     attachments: picturesOf(row, key),
     state: isLost ? 'FAILED' : row.state,
     errorCode: isLost ? 'UPSTREAM_FAILED' : (row.errorCode ?? null),

@@ -9,7 +9,8 @@ import { hastenJobs, QUEUE_CHAT } from '../intelligence/deriving/queue.ts';
 import type { ConversationView } from './conversation.service.ts';
 import type { MessageView, ReplyFailure } from './running-reply.ts';
 import { sealPictures, sealTexts } from './sealed-rows.ts';
-import { bytesOf, checkStorage, storedOf } from './storage.ts';
+import { bytesOf, bytesOfLines, checkStorage, storedOf } from './storage.ts';
+import { insertLines, lockForLines } from './used-lines.ts';
 
 const UPDATE_TRIES = 5;
 const UPDATE_WAIT_MS = 500;
@@ -51,13 +52,15 @@ export async function insertQuestionAndReply(
   rows: QuestionAndReplyRows,
 ): Promise<boolean> {
   const { chat, isNew, question, reply, send, contentKey } = rows;
+  const used = { userId: chat.userId, messageId: reply.id, lines: reply.usedItems, key: contentKey };
   return inTransaction(em, async (inner) => {
+    await lockForLines(inner, used);
     const on = await queryOne(
       inner,
       sql`select 1 from personal_switch where user_id = ${chat.userId} and enabled limit 1 for share`,
     );
     if (!on) return false;
-    const bytes = isNew ? bytesOf(question) : 0;
+    const bytes = (isNew ? bytesOf(question) : 0) + bytesOfLines(reply);
     // Serialises the messages of a user, so that two of them cannot use the same remaining storage.
     await query(inner, sql`select pg_advisory_xact_lock(hashtextextended(${`chats ${chat.userId}`}, 0))`);
     checkStorage(await storedOf(inner, chat.userId, chat.id), { messages: isNew ? 2 : 1, bytes });
@@ -73,6 +76,7 @@ export async function insertQuestionAndReply(
     if (question.parentId === null) await hastenJobs(inner, chat.userId, chat.id);
     if (isNew) await insertMessage(inner, question, { send: null, contentKey });
     await insertMessage(inner, reply, { send, contentKey });
+    await insertLines(inner, used);
     return true;
   });
 }
@@ -124,9 +128,9 @@ async function insertMessage(
     em,
     sql`
     insert into conversation_message (id, conversation_id, parent_id, role, sealed, pictures_sealed, state,
-      model_name, idempotency_key, input_mac, created_at)
+      model_name, idempotency_key, input_mac, created_at, lines_moved)
     values (${id}, ${conversationId}, ${parentId}, ${role}, ${sealTexts(contentKey, message)},
       ${sealPictures(contentKey, message)}, ${state}, ${modelName}, ${send?.key ?? null},
-      ${send?.mac ?? null}, ${createdAt})`,
+      ${send?.mac ?? null}, ${createdAt}, true)`,
   );
 }

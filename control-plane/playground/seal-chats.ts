@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ContentKeys } from '../intelligence/content-keys.ts';
 import { inTransaction, query, sql } from '../database/sql.ts';
 import type { Attachment } from './conversation.entity.ts';
-import { sealPictures } from './sealed-rows.ts';
+import { sealPictures, sealTexts } from './sealed-rows.ts';
 
 /** Rows that one transaction encrypts. A message may hold several megabytes of pictures. */
 const ROWS_AT_ONCE = 20;
@@ -62,8 +62,8 @@ async function sealMessage(em: EntityManager, row: PlainMessage, contentKeys: Co
   await query(
     em,
     sql`update conversation_message set content = '', reasoning = null, error = null, attachments = '[]',
-        sealed = ${key.seal(id, { content, reasoning, error, usedItems: [] })},
-        pictures_sealed = ${sealPictures(key, row)}
+        sealed = ${sealTexts(key, { id, content, reasoning, error })},
+        pictures_sealed = ${sealPictures(key, row)}, lines_moved = true
       where id = ${id}`,
   );
 }

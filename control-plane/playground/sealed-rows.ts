@@ -8,7 +8,8 @@ interface MessageTexts {
   content: string;
   reasoning: string | null;
   error: string | null;
-  usedItems: UsedItem[];
+  /** Lines about the user in a row of an earlier release, until a job has moved them. */
+  usedItems?: UsedItem[];
 }
 
 /** Decrypts the title of a chat. Empty if the key was destroyed or lost. */
@@ -23,9 +24,9 @@ export function titleOf(
 /** Encrypts the texts of a message. */
 export function sealTexts(
   key: ContentKey,
-  { id, content, reasoning, error, usedItems }: MessageView,
+  { id, content, reasoning, error }: Pick<MessageView, 'id' | 'content' | 'reasoning' | 'error'>,
 ): Buffer {
-  return key.seal(id, { content, reasoning, error, usedItems } satisfies MessageTexts);
+  return key.seal(id, { content, reasoning, error } satisfies MessageTexts);
 }
 
 /** Encrypts the pictures of a message; null without pictures. */
@@ -39,9 +40,9 @@ export function textsOf(
   key?: ContentKey,
 ): MessageTexts {
   const { content, reasoning, error } = row;
-  if (!row.sealed) return { content, reasoning: reasoning ?? null, error: error ?? null, usedItems: [] };
+  if (!row.sealed) return { content, reasoning: reasoning ?? null, error: error ?? null };
   const opened = key?.openIfOwn(row.id, row.sealed) as MessageTexts | undefined;
-  return opened ?? { content: '', reasoning: null, error: null, usedItems: [] };
+  return opened ?? { content: '', reasoning: null, error: null };
 }
 
 /** Decrypts the pictures of a message. None if the key was destroyed or lost. */

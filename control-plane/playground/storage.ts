@@ -78,3 +78,8 @@ export function bytesOf({ content, reasoning, attachments }: MessageView): numbe
   const pictures = attachments.reduce((sum, { dataBase64 }) => sum + dataBase64.length, 0);
   return Buffer.byteLength(content) + Buffer.byteLength(reasoning ?? '') + pictures;
 }
+
+/** Size in bytes of the lines about the user that are stored with a reply. */
+export function bytesOfLines({ usedItems }: Pick<MessageView, 'usedItems'>): number {
+  return usedItems.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+}
