@@ -31,8 +31,11 @@ on) may be given to the model as context for later replies. Every feature has a 
 are off at first. The model that reads your conversations is named on the page of these switches. You can
 correct and delete single items, delete single conversations, or have everything forgotten at once. Both are
 encrypted under a key of your own, which is destroyed when you have everything forgotten or close your
-account. Administrators see how many items exist, never what they say. Requests made with an API key are
-never part of this.
+account. Of a deleted item we keep hashes of its words under that key, so that it is not learned again, unless
+you choose otherwise. Secrets, card numbers, exact addresses, and statements about health, religion, politics,
+sexuality or origin are filtered out and not learned. Administrators see how many users take part and how many
+conversations wait to be read, never what they say. The audit log records that you changed a switch or deleted
+everything, never what. Requests made with an API key are never part of this.
 
 ## 4. Your account
 

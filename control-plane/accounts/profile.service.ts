@@ -12,6 +12,7 @@ import { UserSchema } from './account.entity.ts';
 import type { UserRow } from './account.entity.ts';
 import { requireActiveAdministrator } from './administrators.ts';
 import { deleteContent } from '../intelligence/forget.service.ts';
+import { lockItems } from '../intelligence/item.service.ts';
 import { removeOtherCredentials } from './other-credentials.ts';
 import { LOCALES, displayNameOf } from './registration.service.ts';
 import { endSessions } from './session.service.ts';
@@ -51,6 +52,8 @@ export async function updateProfile(em: EntityManager, id: string, change: Profi
  */
 export async function deleteAccount(em: EntityManager, id: string, actor: Actor): Promise<void> {
   await inTransaction(em, async (inner) => {
+    // Before the lock of the audit log: every transaction takes the two in this order.
+    await lockItems(inner, id);
     const user = await inner.findOneOrFail(UserSchema, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
     await forgetMail(inner, user.email);
     await query(inner, sql`delete from pending_registration where email = ${user.email}`);

@@ -121,6 +121,7 @@ export class SecurityResolver {
   ): Promise<AckPayload> {
     return outcome({ ok: false }, async () => {
       const { id } = await reauthenticate(context.em, viewerOf(context).id, credentialsOf(context, input));
+      await context.playground.forget(id);
       await deleteAccount(context.em, id, actorOf(context));
       await context.playground.keys.destroy(id);
       context.setSession(null);

@@ -2,8 +2,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { publish } from '../database/events.ts';
 import { inTransaction, query, sql } from '../database/sql.ts';
-import type { ContentKeys } from './content-keys.ts';
+import type { Actor } from '../graphql/context.ts';
 import { lockItems } from './item.service.ts';
+import type { ItemContext } from './item.service.ts';
+import { auditOwn } from './personal.audit.ts';
 
 /**
  * Deletes the items that rest on these chats alone. Returns their number. Call it with the lock of the user's
@@ -29,27 +31,39 @@ export async function deleteItemsOfChats(
 
 /**
  * Deletes all chats, items and jobs of a user, turns all switches off, and destroys the user's key. A backup
- * without the table of keys cannot be read any more.
+ * without the table of keys cannot be read any more. Audited.
  */
-export async function forgetEverything(em: EntityManager, keys: ContentKeys, userId: string): Promise<void> {
-  // First the key: if the process ends now, the rows that are left cannot be read by anybody.
+export async function forgetEverything({ em, keys, userId }: ItemContext, actor: Actor): Promise<void> {
+  // First the switches: after that, no message is stored, neither under this key nor under a new one.
+  await inTransaction(em, async (inner) => {
+    await lockItems(inner, userId);
+    await turnAllOff(inner, userId);
+  });
+  // Then the key: if the process ends now, the rows that are left cannot be read by anybody.
   await keys.destroy(userId);
   await inTransaction(em, async (inner) => {
     await deleteContent(inner, userId);
-    await query(
-      inner,
-      sql`update personal_switch set enabled = false, changed_at = now()
-        where user_id = ${userId} and enabled`,
-    );
+    await auditOwn(inner, actor, 'forget');
     await publish(inner, 'personalIntelligenceUpdated', { audience: userId, id: userId });
   });
 }
 
-/** Deletes chats, messages, items, hashes of forgotten items, and jobs of a user. */
+/**
+ * Turns all switches of a user off, and deletes chats, messages, items, hashes of forgotten items, and jobs.
+ */
 export async function deleteContent(em: EntityManager, userId: string): Promise<void> {
   await lockItems(em, userId);
+  await turnAllOff(em, userId);
   // Rows that refer to chats and items are deleted by cascade.
   await query(em, sql`delete from personal_item where user_id = ${userId}`);
   await query(em, sql`delete from personal_forgotten where user_id = ${userId}`);
   await query(em, sql`delete from conversation where user_id = ${userId}`);
+}
+
+/** Waits for messages that are being stored. No other message is stored after that. */
+async function turnAllOff(em: EntityManager, userId: string): Promise<void> {
+  await query(
+    em,
+    sql`update personal_switch set enabled = false, changed_at = now() where user_id = ${userId} and enabled`,
+  );
 }

@@ -8,9 +8,11 @@ import { extract } from '../../test/memory/extractor.ts';
 import { chooseModel, derivingParts, Learner, readChats } from '../../test/memory/learner.ts';
 import { inTransaction, query, sql } from '../database/sql.ts';
 import { deriveItems } from './deriving/derive.ts';
+import { claimJob, postponeJob } from './deriving/queue.ts';
 import { insertItem } from './item.rows.ts';
 import { lockItems } from './item.service.ts';
 import { contentKeysOf } from './open-keys.ts';
+import { personalSettings } from './personal.settings.ts';
 import { PERSONAL_KINDS } from './switch.entity.ts';
 
 let dataPlane: FakeDataPlane;
@@ -274,6 +276,10 @@ describe('a deletion', () => {
 });
 
 describe('the model that reads chats', () => {
+  beforeEach(async () => {
+    await query(em(), sql`delete from personal_job`);
+  });
+
   it('is called by the gateway itself, with its own source, and only while one is chosen', async () => {
     await ann.turn(PERSONAL_KINDS, true);
     await chooseModel(test, { modelName: '' });
@@ -315,6 +321,25 @@ describe('the model that reads chats', () => {
     expect([await jobs(), await texts()]).toMatchObject([[], expect.arrayContaining(['I prefer tabs.'])]);
   });
 
+  it('that sends megabytes without an end is not read to their end', async () => {
+    await ann.turn(PERSONAL_KINDS, true);
+    dataPlane.read = () => `{"operations":[]}${' '.repeat(1_000_000)}`;
+    await ann.tell('I prefer tabs.');
+    expect(await jobs()).toMatchObject([{ reason: 'MODEL_FAILED', tries: 1 }]);
+  });
+
+  it('is asked again about quarantined chats when its settings change', async () => {
+    await ann.turn(['PREFERENCE_PROFILE'], true);
+    dataPlane.read = () => 'I would rather not.';
+    await ann.tell('I prefer tabs.');
+    for (let tries = 1; tries < 3; tries += 1) await readChats(test);
+    expect(await jobs()).toMatchObject([{ quarantined: true }]);
+    dataPlane.read = extract;
+    await chooseModel(test);
+    await deriveItems(derivingParts(test));
+    expect([await jobs(), await texts()]).toEqual([[], ['I prefer tabs.']]);
+  });
+
   it('waits for the next month when the budget is spent', async () => {
     await ann.turn(PERSONAL_KINDS, true);
     await chooseModel(test, { monthlyBudget: '0' });
@@ -324,6 +349,30 @@ describe('the model that reads chats', () => {
     await chooseModel(test, { monthlyBudget: '10' });
     await deriveItems(derivingParts(test));
     expect(await jobs()).toEqual([]);
+  });
+
+  it('reads at once what is postponed at the moment when the budget is raised', async () => {
+    await ann.turn(PERSONAL_KINDS, true);
+    const { version } = await personalSettings(em());
+    await ann.say(await ann.chat(), 'I prefer tabs.');
+    await query(em(), sql`update personal_job set run_after = now()`);
+    const job = await claimJob(em());
+    // The budget is raised after the job found it spent, and before the job is postponed.
+    await chooseModel(test, { monthlyBudget: '11' });
+    if (job) await postponeJob(em(), job, version);
+    expect(await jobs()).toMatchObject([{ reason: null }]);
+    await deriveItems(derivingParts(test));
+    expect(await jobs()).toEqual([]);
+  });
+
+  it('gives no user a second chance by new chats while a failed chat waits', async () => {
+    await ann.turn(PERSONAL_KINDS, true);
+    dataPlane.read = () => undefined;
+    await ann.tell('I prefer tabs.');
+    dataPlane.seen = [];
+    await ann.say(await ann.chat(), 'Hello');
+    await deriveItems(derivingParts(test));
+    expect(dataPlane.seen.filter(({ source }) => source === 'PERSONAL_INTELLIGENCE')).toEqual([]);
   });
 
   it('reads for each user at most as much as is left for all others', async () => {
@@ -390,6 +439,10 @@ describe('the model that reads chats', () => {
         select 'rte_x', id, 'prv_x', 'x', '{chat_completions}', 1, 1, true from model where name = 'budget'`,
     );
     expect(await preview()).toMatchObject({ text: '', items: [] });
+    // The model that reads chats gets none either.
+    await ann.tell('I prefer short answers.');
+    const read = dataPlane.seen.findLast(({ source }) => source === 'PERSONAL_INTELLIGENCE');
+    expect(JSON.parse(read?.messages.at(-1)?.content ?? '')).toMatchObject({ items: [] });
     await query(em(), sql`update personal_settings set provider_ids = '{prv_x}'`);
     expect((await preview()).text).toContain('I prefer tabs.');
     await query(em(), sql`update personal_settings set provider_ids = null`);

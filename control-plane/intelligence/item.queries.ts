@@ -23,14 +23,21 @@ export async function findItems(
     .toSorted((left, right) => Number(right.pinned) - Number(left.pinned));
 }
 
-/** Number of items of each kind. */
-export async function countItems(em: EntityManager, userId: string): Promise<Map<PersonalKind, number>> {
-  const rows = await query<{ kind: PersonalKind; count: number }>(
+/** Number of items of each kind, by user. */
+export async function countItemsOf(
+  em: EntityManager,
+  userIds: readonly string[],
+): Promise<ReadonlyMap<string, ReadonlyMap<PersonalKind, number>>> {
+  const rows = await query<{ userId: string; kind: PersonalKind; count: number }>(
     em,
-    sql`select kind, count(*)::integer as count from personal_item
-      where user_id = ${userId} and (expires_at is null or expires_at > now()) group by kind`,
+    sql`select user_id as "userId", kind, count(*)::integer as count from personal_item
+      where user_id = any(${[...userIds]}::text[]) and (expires_at is null or expires_at > now())
+      group by user_id, kind`,
   );
-  return new Map(rows.map(({ kind, count }) => [kind, count]));
+  const ofUsers = Map.groupBy(rows, ({ userId }) => userId);
+  return new Map(
+    [...ofUsers].map(([userId, own]) => [userId, new Map(own.map(({ kind, count }) => [kind, count]))]),
+  );
 }
 
 /** A message from which an item was learned. */

@@ -4,7 +4,7 @@ import { Arg, Args, Ctx, FieldResolver, Int, Mutation, Resolver, Root } from 'ty
 import { modelByName, PUBLIC_STATES } from '../catalog/catalog.service.ts';
 import { connectionFrom, decodeCursor, encodeCursor, pageSize } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
-import { Authorized, viewerOf } from '../graphql/context.ts';
+import { actorOf, Authorized, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { outcome, UserFailure } from '../graphql/errors.ts';
 import { DateTime } from '../graphql/scalars.ts';
@@ -13,7 +13,7 @@ import { DELETE_ALL_WORD } from '../playground/conversation.service.ts';
 import { queueState } from './deriving/queue.ts';
 import { forgetEverything } from './forget.service.ts';
 import { injectionFor } from './injection/injection.service.ts';
-import { countItems, findItems, itemsOfChat, lastReadAt, sourcesOf } from './item.queries.ts';
+import { countItemsOf, findItems, itemsOfChat, lastReadAt, sourcesOf } from './item.queries.ts';
 import { createItem, deleteAllItems, deleteItems, itemById, updateItem } from './item.service.ts';
 import type { ItemContext } from './item.service.ts';
 import {
@@ -45,7 +45,8 @@ const FAILED = { personalIntelligence: null };
 export class SwitchItemsResolver {
   @FieldResolver(() => Int, { description: 'Number of items of this kind.' })
   async itemCount(@Root() { kind }: PersonalSwitch, @Ctx() context: Context): Promise<number> {
-    return (await countItems(context.em, viewerOf(context).id)).get(kind) ?? 0;
+    const counts = await context.batches.load(countItemsOf, viewerOf(context).id);
+    return counts?.get(kind) ?? 0;
   }
 }
 
@@ -164,7 +165,7 @@ export class ItemResolver {
   ): Promise<PersonalIntelligencePayload> {
     return changed(context, async (items) => {
       requireWord(confirm, DELETE_ALL_WORD);
-      await deleteAllItems(items, kinds);
+      await deleteAllItems(items, kinds, actorOf(context));
     });
   }
 
@@ -179,10 +180,10 @@ export class ItemResolver {
     @Arg('input', () => ForgetEverythingInput, { description: 'The confirmation.' })
     { confirm }: ForgetEverythingInput,
   ): Promise<PersonalIntelligencePayload> {
-    return changed(context, async ({ em, keys, userId }) => {
+    return changed(context, async (items) => {
       requireWord(confirm, FORGET_WORD);
-      await context.playground.forget(userId);
-      await forgetEverything(em, keys, userId);
+      await context.playground.forget(items.userId);
+      await forgetEverything(items, actorOf(context));
     });
   }
 }

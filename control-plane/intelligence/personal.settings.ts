@@ -8,7 +8,7 @@ import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
 import type { Actor } from '../graphql/context.ts';
 import { UserFailure } from '../graphql/errors.ts';
-import { releasePostponed } from './deriving/queue.ts';
+import { releaseWaiting } from './deriving/queue.ts';
 
 const BUDGET_MAX: Micros = 100_000_000_000n;
 const PROVIDERS_MAX = 100;
@@ -58,7 +58,10 @@ export interface PersonalSettingsChange {
   reason: string;
 }
 
-/** Changes the settings; jobs that wait for a budget are due. Throws INVALID, MODEL_UNAVAILABLE, REQUIRED. */
+/**
+ * Changes the settings; jobs that wait for a budget or are quarantined are due. Throws INVALID,
+ * MODEL_UNAVAILABLE, REQUIRED.
+ */
 export async function setPersonalSettings(
   em: EntityManager,
   change: PersonalSettingsChange,
@@ -85,7 +88,7 @@ export async function setPersonalSettings(
           set model_name = ${after.modelName}, monthly_budget = ${after.monthlyBudget},
             provider_ids = ${after.providerIds}::text[], version = version + 1`,
     );
-    await releasePostponed(inner);
+    await releaseWaiting(inner);
     const { modelName, providerIds, monthlyBudget } = before;
     await audit(inner, {
       actor,

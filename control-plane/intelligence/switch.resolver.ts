@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { Arg, Ctx, FieldResolver, Mutation, Resolver, Root, Subscription } from 'type-graphql';
 import { User } from '../accounts/user.type.ts';
-import { Authorized, viewerOf } from '../graphql/context.ts';
+import { actorOf, Authorized, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { outcome, requestError } from '../graphql/errors.ts';
 import { personalIntelligenceOf, setSwitch } from './switch.service.ts';
@@ -30,7 +30,7 @@ export class PersonalIntelligenceResolver {
   ): Promise<PersonalIntelligencePayload> {
     return outcome({ personalIntelligence: null }, async () => {
       const { id } = viewerOf(context);
-      await setSwitch(context.em, id, input);
+      await setSwitch(context.em, { userId: id, actor: actorOf(context) }, input);
       return { personalIntelligence: await personalIntelligenceOf(context.em, id) };
     });
   }

@@ -2,7 +2,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { publish } from '../database/events.ts';
 import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
+import type { Actor } from '../graphql/context.ts';
 import { lockItems } from './item.service.ts';
+import { auditOwn } from './personal.audit.ts';
 import { PERSONAL_KINDS, PersonalSwitchSchema } from './switch.entity.ts';
 import type { PersonalKind } from './switch.entity.ts';
 
@@ -51,12 +53,12 @@ export async function isStoring(em: EntityManager, userId: string): Promise<bool
 }
 
 /**
- * Turns a switch on or off, from the next message, and publishes it. `deleteExisting` also deletes the items
+ * Turns a switch on or off, from the next message; audited. `deleteExisting` also deletes the items
  * of a switch that is turned off. Repeating it changes nothing.
  */
 export async function setSwitch(
   em: EntityManager,
-  userId: string,
+  { userId, actor }: { userId: string; actor: Actor },
   change: { kind: PersonalKind; enabled: boolean; deleteExisting?: boolean },
 ): Promise<void> {
   await inTransaction(em, async (inner) => {
@@ -64,14 +66,16 @@ export async function setSwitch(
     await lockItems(inner, userId);
     if (!change.enabled && change.deleteExisting)
       await query(inner, sql`delete from personal_item where user_id = ${userId} and kind = ${change.kind}`);
-    await query(
+    const changed = await query(
       inner,
       sql`
       insert into personal_switch (user_id, kind, enabled, changed_at)
         values (${userId}, ${change.kind}, ${change.enabled}, now())
       on conflict (user_id, kind) do update set enabled = excluded.enabled, changed_at = excluded.changed_at
-        where personal_switch.enabled <> excluded.enabled`,
+        where personal_switch.enabled <> excluded.enabled
+      returning user_id`,
     );
+    if (changed.length > 0) await auditOwn(inner, actor, 'switch');
     await publish(inner, 'personalIntelligenceUpdated', { audience: userId, id: userId });
   });
 }

@@ -35,11 +35,11 @@ export function countsOf(words: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** The share of the words of `text` that `source` contains too, from 0 to 1; 0 for a text without words. */
-export function shareFound(text: string, source: string): number {
+/** The share of the words of `text` that any of the sets holds, from 0 to 1; 0 for a text without words. */
+export function shareFound(text: string, sources: readonly ReadonlySet<string>[]): number {
   const wanted = new Set(wordsOf(text));
-  const given = new Set(wordsOf(source));
-  return wanted.size === 0 ? 0 : [...wanted].filter((word) => given.has(word)).length / wanted.size;
+  const found = [...wanted].filter((word) => sources.some((source) => source.has(word)));
+  return wanted.size === 0 ? 0 : found.length / wanted.size;
 }
 
 /** How similar two sets are: the size of what they share, divided by the size of both, from 0 to 1. */

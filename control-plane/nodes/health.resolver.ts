@@ -7,6 +7,7 @@ import { HealthStatus } from '../graphql/enums.ts';
 import { listJobs } from '../process/jobs.ts';
 import { DateTime } from '../graphql/scalars.ts';
 import { queryOne, sql } from '../database/sql.ts';
+import { intelligenceHealth } from '../intelligence/personal.health.ts';
 import { chainsHealth } from '../payments/crypto/chain.jobs.ts';
 import { processorHealth } from '../payments/health.service.ts';
 import { secretKeyProgress } from '../secret-key/rotation.ts';
@@ -94,6 +95,13 @@ export class SystemHealth {
   })
   chains!: Status;
 
+  @Field(() => HealthStatus, {
+    description:
+      'Status of Personal Intelligence: DEGRADED if chats could not be read, or the oldest is overdue ' +
+      'for more than 10 minutes; UNKNOWN while no model reads chats.',
+  })
+  personalIntelligence!: Status;
+
   @Field(() => Int, {
     description: 'Usage records of the last 24 hours that were rejected, late or written off; 0 is healthy.',
   })
@@ -128,15 +136,18 @@ export class SystemHealthResolver {
     const paymentProvider = await processorHealth(em);
     const chains = await chainsHealth(em);
     const secrets = await secretsHealth(em);
-    // Requests are served while payments are down.
-    const isPaying = [paymentProvider, chains].every((part) => part === 'OK' || part === 'UNKNOWN');
+    const personalIntelligence = await intelligenceHealth(em);
+    // Requests are served while payments are down, and while no chats are read.
+    const areWorking = [paymentProvider, chains, personalIntelligence].every(
+      (part) => part === 'OK' || part === 'UNKNOWN',
+    );
     const status = worst([
       database,
       dataPlane,
-      settlementAlarms24h > 0 || isFailing || !isPaying || secrets.unreadable > 0 ? 'DEGRADED' : 'OK',
+      settlementAlarms24h > 0 || isFailing || !areWorking || secrets.unreadable > 0 ? 'DEGRADED' : 'OK',
     ]);
-    const payments = { paymentProvider, chains };
-    return { status, database, dataPlane, ...payments, secrets, settlementAlarms24h, nodes, jobs };
+    const others = { paymentProvider, chains, personalIntelligence };
+    return { status, database, dataPlane, ...others, secrets, settlementAlarms24h, nodes, jobs };
   }
 }
 

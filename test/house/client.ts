@@ -76,6 +76,7 @@ function nameOf(cookie: string): string {
 
 /** Mutations whose input type is not named after them. */
 const INPUT_TYPES: Record<string, string> = {
+  accountDelete: 'ReauthenticateInput',
   apiKeyGraceEnd: 'IdInput',
   apiKeyReveal: 'IdInput',
   messageStop: 'IdInput',

@@ -1,61 +1,30 @@
 /** Reads chats that are due, and learns from them. One job is one call of the chosen model. */
-import { Counter, Gauge } from 'prom-client';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Micros } from '@gateway/shared/money';
 import { modelByName, PUBLIC_STATES } from '../../catalog/catalog.service.ts';
+import type { ModelRow } from '../../catalog/model.entity.ts';
 import type { NodeFeed } from '../../database/config-log.ts';
 import { publish } from '../../database/events.ts';
 import { inTransaction, query, sql } from '../../database/sql.ts';
 import { requestReply } from '../../playground/data-plane.ts';
 import { announcedKey, passKeyOf } from '../../playground/hidden-key.ts';
-import { textsOf } from '../../playground/sealed-rows.ts';
-import { registry } from '../../process/metrics.ts';
 import type { Settings } from '../../process/settings.ts';
 import type { ContentKey, ContentKeys } from '../content-keys.ts';
-import { itemsOf } from '../item.rows.ts';
 import { lockItems } from '../item.service.ts';
 import { personalSettings, spendBudget } from '../personal.settings.ts';
-import type { PersonalKind } from '../switch.entity.ts';
 import { enabledKinds } from '../switch.service.ts';
 import { applyOperations } from './apply.ts';
-import { acceptOperations, parseOperations } from './operations.rules.ts';
-import type { KnownItem, Operation, SeenMessage } from './operations.rules.ts';
+import { failures, refusals, reportState } from './metrics.ts';
+import { acceptOperations, ANSWER_CHARACTERS_MAX, parseOperations } from './operations.rules.ts';
+import type { Operation } from './operations.rules.ts';
 import { derivingBody } from './prompt.ts';
 import { claimJob, endJob, failJob, holdsJob, postponeJob, queueState } from './queue.ts';
 import type { DerivingJob, JobTrouble } from './queue.ts';
+import { readChat } from './read-chat.ts';
 
 /** Jobs that one control plane works on at once. */
 const AT_ONCE = 8;
 /** Maximum duration of a call in ms, shorter than a claim. */
 const CALL_MS_MAX = 120_000;
-const MESSAGES_MAX = 100;
-const CHARACTERS_MAX = 60_000;
-/** Items of one kind that the model gets to read. */
-const ITEMS_READ_MAX = 40;
-
-const failures = new Counter({
-  name: 'gateway_personal_failures_total',
-  help: 'Failed attempts to learn from a chat, by reason.',
-  labelNames: ['reason'],
-  registers: [registry],
-});
-const refusals = new Counter({
-  name: 'gateway_personal_refused_total',
-  help: 'Operations of the model that were not accepted, by reason.',
-  labelNames: ['reason'],
-  registers: [registry],
-});
-const waiting = new Gauge({
-  name: 'gateway_personal_jobs',
-  help: 'Chats that wait to be read, and chats that could not be read.',
-  labelNames: ['state'],
-  registers: [registry],
-});
-const age = new Gauge({
-  name: 'gateway_personal_queue_age_seconds',
-  help: 'Time since the oldest waiting chat was due.',
-  registers: [registry],
-});
 
 /** The services and settings that deriving uses. */
 export interface DerivingParts {
@@ -63,129 +32,71 @@ export interface DerivingParts {
   contentKeys: ContentKeys;
   nodeFeed: NodeFeed;
   settings: Pick<Settings, 'dataUrl' | 'secretKey'>;
+  /** Receives log lines, which hold no content; without it nothing is logged. */
+  log?: ((line: Record<string, unknown>) => void) | undefined;
 }
 
 /** Works on all jobs that are due. Does nothing while no model is chosen. */
 export async function deriveItems(parts: DerivingParts): Promise<void> {
-  const state = await queueState(parts.em(), null);
-  waiting.set({ state: 'waiting' }, state.waiting);
-  waiting.set({ state: 'quarantined' }, state.quarantined);
-  age.set(state.ageSeconds);
-  const { modelName } = await personalSettings(parts.em());
+  const settings = await personalSettings(parts.em());
+  reportState(await queueState(parts.em(), null), settings);
+  const { modelName } = settings;
   const model = modelName === null ? null : await modelByName(parts.em(), modelName, PUBLIC_STATES);
   if (!model) return;
   const work = async (): Promise<void> => {
     for (let job = await claimJob(parts.em()); job; job = await claimJob(parts.em()))
-      await runJob(parts, job, { name: model.name, price: model.price });
+      await runJob(parts, job, model);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
-interface ChosenModel {
-  name: string;
-  /** List price of a call, in micro-USD. */
-  price: Micros;
-}
-
 /** Runs one job to its end, its next try or its quarantine. Never rejects for a reason of this chat. */
-async function runJob(parts: DerivingParts, job: DerivingJob, model: ChosenModel): Promise<void> {
+async function runJob(parts: DerivingParts, job: DerivingJob, model: ModelRow): Promise<void> {
   try {
-    const reading = await readChat(parts, job);
+    const reading = await readChat({ em: parts.em(), keys: parts.contentKeys }, job, model);
     if (!reading) return await endJob(parts.em(), job);
-    if (!(await spendBudget(parts.em(), job.userId, model.price))) return await postponeJob(parts.em(), job);
+    const { version } = await personalSettings(parts.em());
+    if (!(await spendBudget(parts.em(), job.userId, model.price)))
+      return await postponeJob(parts.em(), job, version);
     const answer = await askModel(parts, job, derivingBody(model.name, reading));
-    const list = answer === undefined ? undefined : parseOperations(answer);
-    if (!list) return await fail(parts, job, answer === undefined ? 'MODEL_FAILED' : 'NOT_READABLE');
+    if ('failure' in answer) return await fail(parts, job, { reason: 'MODEL_FAILED', cause: answer.failure });
+    const list = parseOperations(answer.text);
+    if (!list) return await fail(parts, job, { reason: 'NOT_READABLE', cause: 'NO_OPERATIONS' });
     const { operations, refused } = acceptOperations(list, reading);
     for (const [reason, count] of Object.entries(refused)) refusals.inc({ reason }, count);
     await finish(parts, job, { operations, key: reading.key, through: reading.through });
-  } catch {
-    // The reason may quote the chat, so it is not logged.
-    await fail(parts, job, 'INTERNAL');
+  } catch (error) {
+    await fail(parts, job, { reason: 'INTERNAL', cause: classOf(error) });
   }
 }
 
-async function fail({ em }: DerivingParts, job: DerivingJob, reason: JobTrouble): Promise<void> {
+/** Counts and logs a failed attempt. `cause` is a class of errors: an error's own text may quote the chat. */
+async function fail(
+  { em, log }: DerivingParts,
+  job: DerivingJob,
+  { reason, cause }: { reason: JobTrouble; cause: string },
+): Promise<void> {
   failures.inc({ reason });
+  const message = 'A chat could not be read for Personal Intelligence. It is tried at most three times.';
+  log?.({ level: 'warn', task: 'personal intelligence', message, reason, cause });
   await failJob(em(), job, reason);
 }
 
-interface ChatReading {
-  key: ContentKey;
-  kinds: ReadonlySet<PersonalKind>;
-  messages: SeenMessage[];
-  items: KnownItem[];
-  /** The last message that was read. */
-  through: string;
+/** Class and code of an error, e.g. "DatabaseError 23505", without anything that may quote a chat. */
+function classOf(error: unknown): string {
+  const { name, code } = error instanceof Error ? (error as Error & { code?: unknown }) : {};
+  return [name, code].filter((part) => typeof part === 'string' && /^\w{1,60}$/.test(part)).join(' ');
 }
 
-/** Collects the new messages and the items for the model; undefined if no switch is on or nothing is new. */
-async function readChat(parts: DerivingParts, job: DerivingJob): Promise<ChatReading | undefined> {
-  const em = parts.em();
-  const kinds = await enabledKinds(em, job.userId);
-  const key = await parts.contentKeys.find(job.userId);
-  if (kinds.size === 0 || !key) return undefined;
-  const messages = await newMessages(em, key, job);
-  const through = messages.at(-1)?.id;
-  if (through === undefined || !messages.some(({ role }) => role === 'USER')) return undefined;
-  return { key, kinds, messages, items: await knownItems(em, key, { job, kinds }), through };
-}
-
-async function newMessages(
-  em: EntityManager,
-  key: ContentKey,
-  { conversationId, userId }: DerivingJob,
-): Promise<SeenMessage[]> {
-  const rows = await query<{ id: string; role: SeenMessage['role']; sealed: Buffer | null; content: string }>(
-    em,
-    sql`select m.id, m.role, m.sealed, m.content
-      from conversation_message m join conversation c on c.id = m.conversation_id
-      where c.id = ${conversationId} and c.user_id = ${userId} and m.state in ('COMPLETE', 'STOPPED')
-        and m.id > coalesce(c.derived_through, '')
-      order by m.id desc limit ${MESSAGES_MAX}`,
-  );
-  let left = CHARACTERS_MAX;
-  const read: SeenMessage[] = [];
-  for (const row of rows) {
-    const { content } = textsOf({ ...row, reasoning: null, error: null }, key);
-    left -= content.length;
-    if (left < 0 && read.length > 0) break;
-    read.unshift({ id: row.id, role: row.role, content, name: '' });
-  }
-  return read.map((message, at) => ({ ...message, name: `m${at + 1}` }));
-}
-
-/** Existing items of the kinds that are on; of summaries only that of this chat. */
-async function knownItems(
-  em: EntityManager,
-  key: ContentKey,
-  { job, kinds }: { job: DerivingJob; kinds: ReadonlySet<PersonalKind> },
-): Promise<KnownItem[]> {
-  const { userId, conversationId } = job;
-  const items = await itemsOf(em, key, { userId, kinds: [...kinds] });
-  const counts = new Map<PersonalKind, number>();
-  const read = items.filter(({ kind, conversationId: chat }) => {
-    if (kind === 'CONVERSATION_SUMMARY') return chat === conversationId;
-    counts.set(kind, (counts.get(kind) ?? 0) + 1);
-    return (counts.get(kind) ?? 0) <= ITEMS_READ_MAX;
-  });
-  return read.map(({ id, kind, text, origin }, at) => ({
-    id,
-    kind,
-    text,
-    name: `i${at + 1}`,
-    isOwn: origin !== 'DERIVED',
-  }));
-}
-
-/** The answer of the model; undefined if it failed. The request is free for the user. */
+/** The answer of the model, or the code of its failure. The request is free for the user. */
 async function askModel(
   { em, settings, nodeFeed }: DerivingParts,
   { userId }: DerivingJob,
   body: string,
-): Promise<string | undefined> {
+): Promise<{ text: string } | { failure: string }> {
   const key = await announcedKey(em(), userId, { settings, nodeFeed });
-  let answer = '';
+  const tooLong = new AbortController();
+  let text = '';
   const failure = await requestReply(
     {
       dataUrl: settings.dataUrl,
@@ -194,16 +105,18 @@ async function askModel(
       ip: null,
       source: 'PERSONAL_INTELLIGENCE',
       body,
-      signal: AbortSignal.timeout(CALL_MS_MAX),
+      signal: AbortSignal.any([AbortSignal.timeout(CALL_MS_MAX), tooLong.signal]),
     },
     {
       onStart: () => undefined,
-      onPart: (kind, text) => {
-        if (kind === 'text') answer += text;
+      onPart: (kind, part) => {
+        if (kind === 'text') text += part;
+        if (text.length > ANSWER_CHARACTERS_MAX) tooLong.abort();
       },
     },
-  ).catch(() => 'aborted');
-  return failure === undefined ? answer : undefined;
+  ).catch(() => ({ code: 'TIMEOUT' }));
+  if (tooLong.signal.aborted) return { failure: 'TOO_LONG' };
+  return failure === undefined ? { text } : { failure: failure.code };
 }
 
 /** Writes what was learned, if the chat still exists and the switches are still on. */

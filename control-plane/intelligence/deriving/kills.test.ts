@@ -130,6 +130,29 @@ describe('a clock that jumps', () => {
     await expectLearnedOnce();
   });
 
+  it('back by a year after a failure does not make the next try wait for a year', async () => {
+    await query(
+      test.orm.em.fork(),
+      sql`update personal_job set reason = 'MODEL_FAILED', tries = 1, run_after = now() + interval '1 year'`,
+    );
+    await derive();
+    await expectLearnedOnce();
+  });
+
+  it('back by a year does not make a chat wait longer than a month for the next budget', async () => {
+    const postpone = (until: string) =>
+      query(
+        test.orm.em.fork(),
+        sql`update personal_job set reason = 'BUDGET', run_after = now() + ${until}::interval`,
+      );
+    await postpone('30 days');
+    await derive();
+    expect(await jobs()).toHaveLength(1);
+    await postpone('1 year');
+    await derive();
+    await expectLearnedOnce();
+  });
+
   it('ahead by a year learns once', async () => {
     await query(
       test.orm.em.fork(),
@@ -139,6 +162,30 @@ describe('a clock that jumps', () => {
     await Promise.all([derive(), derive()]);
     await expectLearnedOnce();
   });
+});
+
+it('a failure is logged by class and code, without a word of the chat', async () => {
+  const lines: object[] = [];
+  const logging = { ...derivingParts(test), log: (line: object) => void lines.push(line) };
+  await owner.query(`create function refuse() returns trigger language plpgsql as $$ begin
+    raise exception 'I prefer tabs' using errcode = '23514'; end $$`);
+  await owner.query(
+    'create trigger refuse before insert on personal_item for each row execute function refuse()',
+  );
+  for (const read of [() => undefined, () => MESSAGE, extract]) {
+    dataPlane.read = read;
+    await query(test.orm.em.fork(), sql`update personal_job set run_after = now()`);
+    await deriveItems(logging);
+  }
+  await owner.query('drop function refuse cascade');
+  expect(lines).toMatchObject([
+    { level: 'warn', reason: 'MODEL_FAILED', cause: 'UPSTREAM_FAILED' },
+    { level: 'warn', reason: 'NOT_READABLE' },
+    { level: 'warn', reason: 'INTERNAL', cause: expect.stringMatching(/23514$/) as string },
+  ]);
+  for (const word of ['tabs', 'changelog', 'parser']) expect(JSON.stringify(lines)).not.toContain(word);
+  expect(await jobs()).toHaveLength(1);
+  await query(test.orm.em.fork(), sql`delete from personal_job`);
 });
 
 it('the model gets the texts of a chat, and never its pictures', async () => {

@@ -111,3 +111,14 @@ describe('a message of 60,000 characters', () => {
     expect(meantSentences(spokenText(text)).join('').length).toBeLessThanOrEqual(text.length);
   });
 });
+
+it('quotations of 25 to 2,000 characters are left out, whatever marks surround them', () => {
+  const quotation = /["“„«「『][^"”»」』]{25,2000}["”»」』]/g;
+  const words = fc.integer({ min: 0, max: 40 }).map((length) => 'x'.repeat(length));
+  const parts = fc.array(fc.oneof(fc.constantFrom(...'"“„”»「』'), words), { maxLength: 12 });
+  const property = fc.property(parts, (list) => {
+    const text = list.join('');
+    expect(spokenText(text)).toBe(text.replace(quotation, ' ').trim());
+  });
+  fc.assert(property, { numRuns: 500 });
+});

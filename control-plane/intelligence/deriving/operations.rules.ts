@@ -1,7 +1,7 @@
 /** Parses the operations of a model, and accepts those that the user's words support. */
 import type { PersonalKind } from '../switch.entity.ts';
 import { PERSONAL_KINDS } from '../switch.entity.ts';
-import { shareFound } from '../words.rules.ts';
+import { shareFound, wordsOf } from '../words.rules.ts';
 import { anyPart, anyWord } from './patterns.ts';
 import { isSensitive } from './sensitive.rules.ts';
 import { meantSentences, spokenText } from './spoken.rules.ts';
@@ -50,6 +50,9 @@ export interface Reading {
   items: readonly KnownItem[];
 }
 
+/** With the words that the user said and meant, by message: each is searched once for all operations. */
+type Checks = Reading & { said: Map<string, ReadonlySet<string>> };
+
 /** Accepted operations, and how many were refused for which reason. */
 export interface Accepted {
   operations: Operation[];
@@ -58,7 +61,8 @@ export interface Accepted {
 
 /** Operations of one answer that are read. */
 const OPERATIONS_MAX = 40;
-const ANSWER_CHARACTERS_MAX = 200_000;
+/** A longer answer is not read. */
+export const ANSWER_CHARACTERS_MAX = 200_000;
 const EVIDENCE_MAX = 20;
 /** Maximum length of a text in characters, by kind. */
 const TEXT_LENGTH_MAX: Record<PersonalKind, number> = {
@@ -101,8 +105,9 @@ export function acceptOperations(list: readonly unknown[], reading: Reading): Ac
   const refuse = (reason: Refusal, count = 1): void => {
     accepted.refused[reason] = (accepted.refused[reason] ?? 0) + count;
   };
+  const said = new Map<string, ReadonlySet<string>>();
   for (const raw of list.slice(0, OPERATIONS_MAX)) {
-    const checked = check(raw, reading);
+    const checked = check(raw, { ...reading, said });
     if (typeof checked === 'string') refuse(checked);
     else if (checked) accepted.operations.push(checked);
   }
@@ -111,7 +116,7 @@ export function acceptOperations(list: readonly unknown[], reading: Reading): Ac
 }
 
 /** The operation, or why it is refused; undefined for NOOP. */
-function check(raw: unknown, reading: Reading): Operation | Refusal | undefined {
+function check(raw: unknown, reading: Checks): Operation | Refusal | undefined {
   if (!isObject(raw)) return 'MALFORMED';
   const { op } = raw;
   if (op === 'NOOP') return undefined;
@@ -132,10 +137,7 @@ function check(raw: unknown, reading: Reading): Operation | Refusal | undefined 
   return op === 'UPDATE' ? 'MALFORMED' : { op, id, kind, evidence };
 }
 
-function checkAddition(
-  raw: Record<string, unknown>,
-  reading: Reading,
-): (Operation & { op: 'ADD' }) | Refusal {
+function checkAddition(raw: Record<string, unknown>, reading: Checks): (Operation & { op: 'ADD' }) | Refusal {
   const kind = PERSONAL_KINDS.find((known) => known === raw['kind']);
   if (!kind || typeof raw['text'] !== 'string') return 'MALFORMED';
   if (!reading.kinds.has(kind)) return 'KIND_OFF';
@@ -145,9 +147,15 @@ function checkAddition(
   if (evidence.length === 0) return 'NO_EVIDENCE';
   if (isSensitive(text)) return 'SENSITIVE';
   if (INSTRUCTIONS.some((pattern) => pattern.test(text))) return 'INSTRUCTION';
-  const said = evidence.flatMap(({ content }) => meantSentences(spokenText(content))).join('\n');
+  const said = evidence.map((message) => wordsSaid(message, reading));
   if (shareFound(text, said) < SAID_MIN[kind]) return 'NOT_SAID';
   return { op: 'ADD', kind, text, evidence: evidence.map(({ id }) => id) };
+}
+
+function wordsSaid({ id, content }: SeenMessage, { said }: Checks): ReadonlySet<string> {
+  const known = said.get(id) ?? new Set(wordsOf(meantSentences(spokenText(content)).join('\n')));
+  said.set(id, known);
+  return known;
 }
 
 /** The messages that the operation names, if all of them exist and the user wrote them; else none. */

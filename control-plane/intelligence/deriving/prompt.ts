@@ -5,10 +5,6 @@ import type { KnownItem, SeenMessage } from './operations.rules.ts';
 /** Stored with every item, so that items of an older prompt can be told apart. */
 export const PROMPT_VERSION = 'derive-1';
 
-const MESSAGE_LENGTH_MAX = 4_000;
-/** Replies help to understand the questions. They are no evidence. */
-const REPLY_LENGTH_MAX = 1_000;
-
 const KINDS: Record<PersonalKind, string> = {
   PREFERENCE_PROFILE:
     'PREFERENCE_PROFILE: a lasting preference of the user: tone, format, languages, tools. ' +
@@ -55,11 +51,7 @@ export function derivingBody(model: string, { kinds, messages, items }: Deriving
   const system = [...RULES, 'Allowed kinds:', ...enabled].join('\n');
   const chat = {
     items: items.map(({ name, kind, text }) => ({ id: name, kind, text })),
-    messages: messages.map(({ name, role, content }) => ({
-      id: name,
-      role,
-      text: content.slice(0, role === 'USER' ? MESSAGE_LENGTH_MAX : REPLY_LENGTH_MAX),
-    })),
+    messages: messages.map(({ name, role, content }) => ({ id: name, role, text: content })),
   };
   return JSON.stringify({
     model,

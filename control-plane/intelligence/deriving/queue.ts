@@ -1,7 +1,7 @@
 /** The queue of chats to read. Any control plane claims a job for a limited time. */
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { inTransaction, query, queryOne, sql } from '../../database/sql.ts';
 import type { Statement } from '../../database/sql.ts';
 
 /** A chat is read when it was quiet for this long, in ms, or when its user begins another chat. */
@@ -10,6 +10,8 @@ export const QUIET_MS = 5 * 60_000;
 const CLAIM_MS = 3 * 60_000;
 /** Difference between the clocks of one database over time that is taken for granted. */
 const SKEW: Statement = sql`interval '1 minute'`;
+/** The longest wait for the next month. */
+const MONTH_MAX: Statement = sql`interval '31 days'`;
 /** A job that failed this often is quarantined until its chat continues. */
 const TRIES_MAX = 3;
 /** Wait after the first failure, in ms; it doubles with each further one. */
@@ -35,12 +37,14 @@ export const QUEUE_CHAT: Statement = sql`
   on conflict (conversation_id) do update set queued_at = excluded.queued_at, run_after = excluded.run_after,
     tries = 0, quarantined_at = null, reason = null`;
 
-/** Makes the jobs of the user's other chats due, because the user began a new chat. */
+/**
+ * Makes the jobs of the user's other chats due, because the user began a new chat. Failed ones still wait.
+ */
 export async function hastenJobs(em: EntityManager, userId: string, newChatId: string): Promise<void> {
   await query(
     em,
     sql`update personal_job set run_after = least(run_after, clock_timestamp())
-      where user_id = ${userId} and conversation_id <> ${newChatId}`,
+      where user_id = ${userId} and conversation_id <> ${newChatId} and reason is null`,
   );
 }
 
@@ -57,7 +61,9 @@ export async function claimJob(em: EntityManager): Promise<DerivingJob | undefin
       where conversation_id = (
         select conversation_id from personal_job
         where quarantined_at is null
-          and (run_after <= clock_timestamp() or queued_at > clock_timestamp() + ${SKEW})
+          and (run_after <= clock_timestamp() or queued_at > clock_timestamp() + ${SKEW}
+            or run_after > clock_timestamp() + ${SKEW} + case when reason = 'BUDGET' then ${MONTH_MAX}
+              else ${QUIET_MS} * interval '1 ms' end)
           and (claimed_until is null or claimed_until < clock_timestamp()
             or claimed_until > clock_timestamp() + ${CLAIM_MS} * interval '1 ms' + ${SKEW})
         order by run_after limit 1 for update skip locked)
@@ -101,28 +107,44 @@ export async function failJob(em: EntityManager, job: DerivingJob, reason: JobTr
   );
 }
 
-/** Lets a job wait until the next month, whose budget is new. */
-export async function postponeJob(em: EntityManager, job: DerivingJob): Promise<void> {
-  await query(
-    em,
-    sql`update personal_job set claim = null, claimed_until = null, reason = 'BUDGET', tries = 0,
-        run_after = date_trunc('month', clock_timestamp() at time zone 'UTC') at time zone 'UTC'
-          + interval '1 month'
-      where conversation_id = ${job.conversationId} and claim = ${job.claim}`,
-  );
+/**
+ * Lets a job wait until the next month, whose budget is new. The job stays due if the settings have another
+ * version by now: then the budget may suffice.
+ */
+export async function postponeJob(em: EntityManager, job: DerivingJob, version: number): Promise<void> {
+  await inTransaction(em, async (inner) => {
+    // A change of the settings waits for this transaction, and then finds the job.
+    const settings = await queryOne<{ version: number }>(
+      inner,
+      sql`select version from personal_settings for share`,
+    );
+    await query(
+      inner,
+      sql`update personal_job set claim = null, claimed_until = null, tries = 0,
+          reason = ${settings?.version === version ? 'BUDGET' : null},
+          run_after = case when ${settings?.version === version} then
+            date_trunc('month', clock_timestamp() at time zone 'UTC') at time zone 'UTC' + interval '1 month'
+            else clock_timestamp() end
+        where conversation_id = ${job.conversationId} and claim = ${job.claim}`,
+    );
+  });
 }
 
-/** Makes the jobs due that wait for the next month, because the budget or the price has changed. */
-export async function releasePostponed(em: EntityManager): Promise<void> {
+/** Makes the jobs due that wait for the next month or are quarantined, because the settings have changed. */
+export async function releaseWaiting(em: EntityManager): Promise<void> {
   await query(
     em,
-    sql`update personal_job set run_after = clock_timestamp(), reason = null where reason = 'BUDGET'`,
+    sql`update personal_job set run_after = clock_timestamp(), tries = 0, reason = null, quarantined_at = null
+      where reason = 'BUDGET' or quarantined_at is not null`,
   );
 }
 
 /** Jobs in the queue. */
 export interface QueueState {
+  /** Jobs that wait to be run, also those that are postponed. */
   waiting: number;
+  /** Jobs that wait for the next month, because the budget is spent. */
+  postponed: number;
   quarantined: number;
   /** Age in seconds of the oldest job that is due; 0 without one. */
   ageSeconds: number;
@@ -130,14 +152,15 @@ export interface QueueState {
 
 /** Counts the jobs, of one user or of all. */
 export async function queueState(em: EntityManager, userId: string | null): Promise<QueueState> {
-  const row = await queryOne<{ waiting: number; quarantined: number; age: string | null }>(
+  const row = await queryOne<Omit<QueueState, 'ageSeconds'> & { age: string | null }>(
     em,
     sql`select count(*) filter (where quarantined_at is null)::integer as waiting,
+        count(*) filter (where reason = 'BUDGET')::integer as postponed,
         count(*) filter (where quarantined_at is not null)::integer as quarantined,
         extract(epoch from clock_timestamp() - min(run_after) filter (where quarantined_at is null
           and run_after <= clock_timestamp()))::text as age
       from personal_job where ${userId}::text is null or user_id = ${userId}`,
   );
-  const { waiting = 0, quarantined = 0, age } = row ?? {};
-  return { waiting, quarantined, ageSeconds: Number(age ?? 0) };
+  const { waiting = 0, postponed = 0, quarantined = 0, age } = row ?? {};
+  return { waiting, postponed, quarantined, ageSeconds: Number(age ?? 0) };
 }

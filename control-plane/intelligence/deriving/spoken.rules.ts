@@ -6,11 +6,13 @@ const SENT_ITEMS = /<user_context\b[^]*?(?:<\/user_context>|$)/gi;
 const HIDDEN = /<!--[^]*?(?:-->|$)/g;
 const CODE_BLOCK = /(?:```|~~~)[^]*?(?:```|~~~|$)/g;
 const QUOTED_LINE = /^\s*(?:>|\|).*$/gm;
-/** Quotations that are longer than a name or a phrase. The upper limit bounds the time of the search. */
-const QUOTATION = /["“„«「『]([^"”»」』]{25,2000})["”»」』]/g;
+const OPENING_MARKS = '"“„«「『';
+const CLOSING_MARKS = '"”»」』';
+/** A shorter quotation is a name or a phrase. The marks of a longer one do not belong together. */
+const QUOTATION_LENGTH = { min: 25, max: 2_000 };
 /** Lines of a prompt or a log that was pasted. */
 const PASTED_LINE = /^\s*(?:system|assistant|user|human|ai|bot|prompt|系统|助手|提示词)\s*[:：].*$/gim;
-const NOT_SAID = [SENT_ITEMS, HIDDEN, CODE_BLOCK, QUOTED_LINE, QUOTATION, PASTED_LINE];
+const NOT_SAID = [SENT_ITEMS, HIDDEN, CODE_BLOCK, QUOTED_LINE];
 
 const SENTENCES = /[^.!?。！？；;]+[.!?。！？；;]*/g;
 /** Nobody speaks in longer sentences, in characters. Text without an end of a sentence was pasted. */
@@ -18,8 +20,34 @@ const SENTENCE_LENGTH_MAX = 1_000;
 
 /** The message without what the user did not say in their own voice. May be empty. */
 export function spokenText(content: string): string {
-  const left = NOT_SAID.reduce((text, pattern) => text.replace(pattern, ' '), content);
+  const own = withoutQuotations(NOT_SAID.reduce((text, pattern) => text.replace(pattern, ' '), content));
+  const left = own.replace(PASTED_LINE, ' ');
   return left.split('\n').map(withoutRoles).join('\n').trim();
+}
+
+/** The text without quotations. One pass: a pattern would take quadratic time for many opening marks. */
+function withoutQuotations(text: string): string {
+  let left = '';
+  let kept = 0;
+  let end = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    if (!OPENING_MARKS.includes(text.charAt(at))) continue;
+    if (end <= at) end = closingAfter(text, at);
+    if (end < 0) break;
+    const length = end - at - 1;
+    if (length < QUOTATION_LENGTH.min || length > QUOTATION_LENGTH.max) continue;
+    left += `${text.slice(kept, at)} `;
+    kept = end + 1;
+    at = end;
+  }
+  return left + text.slice(kept);
+}
+
+/** Place of the first closing mark after a place; -1 if there is none. */
+function closingAfter(text: string, at: number): number {
+  for (let end = at + 1; end < text.length; end += 1)
+    if (CLOSING_MARKS.includes(text.charAt(end))) return end;
+  return -1;
 }
 
 /** The sentences of a text that the user means. A joke takes back the sentence before it, too. */

@@ -54,7 +54,7 @@ export async function injectionFor(
   const key = await keys.find(request.userId);
   const kinds = await enabledKinds(em, request.userId);
   const none = { text: '', lines: [], tokens: 0, omitted: 0, budgetTokens, items: [] };
-  if (!key || kinds.size === 0 || !(await mayInject(em, request.model.id))) return none;
+  if (!key || kinds.size === 0 || !(await maySeeItems(em, request.model.id))) return none;
   const chosen = await chooseItems({ em, key, kinds }, request);
   const block = buildBlock(chosen, budgetTokens);
   const used = new Set(block.lines.map(({ itemId }) => itemId));
@@ -109,7 +109,7 @@ function weightOf({ pinned, confidence, lastSeenAt }: ItemView): number {
 }
 
 /** Whether every route of the model leads to an upstream that may see items. */
-async function mayInject(em: EntityManager, modelId: string): Promise<boolean> {
+export async function maySeeItems(em: EntityManager, modelId: string): Promise<boolean> {
   const other = await queryOne(
     em,
     sql`select 1 from route r cross join personal_settings s
