@@ -1,4 +1,5 @@
 /** Personal Intelligence in a real browser: switches, items, what was used in a reply, and forgetting. */
+import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { ready, violations } from './test/browser.ts';
 import { houseOfTests, press } from './test/visit.ts';
@@ -6,6 +7,10 @@ import { houseOfTests, press } from './test/visit.ts';
 const house = houseOfTests();
 const { visit } = house;
 const PAGE = '/profile/personal-intelligence';
+const openWithKey = async (page: Page, name: string): Promise<void> => {
+  await page.getByRole('button', { name }).first().focus();
+  await page.keyboard.press('Enter');
+};
 const textsOf = () => house.stage.fake.state.items.map(({ text }) => text);
 
 describe.skipIf(!ready)('a switch', () => {
@@ -13,7 +18,7 @@ describe.skipIf(!ready)('a switch', () => {
     await visit(PAGE, async (page) => {
       const routines = page.getByRole('switch', { name: 'Durable routines' });
       await routines.waitFor();
-      await page.getByText('The model swift reads your chats').waitFor();
+      await page.getByText('Read by the model swift.').first().waitFor();
       await routines.click();
       const dialog = page.getByRole('dialog', { name: 'Turn off: Durable routines' });
       await dialog.waitFor();
@@ -31,31 +36,43 @@ describe.skipIf(!ready)('a switch', () => {
 });
 
 describe.skipIf(!ready)('an item', () => {
-  test('is added, edited, pinned and deleted by keyboard', async () => {
+  test('is added, edited in its row, pinned and deleted by keyboard', async () => {
     await visit(PAGE, async (page) => {
-      const open = async (name: string) => {
-        await page.getByRole('button', { name }).first().focus();
-        await page.keyboard.press('Enter');
-      };
       await page.getByText('British spelling in documents').first().waitFor();
-      await open('Add an item');
+      await openWithKey(page, 'Add an item');
       await page.getByRole('textbox', { name: 'Item' }).fill('I prefer tabs');
       await press(page, page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }));
       await page.getByText('I prefer tabs').first().waitFor();
-      await open('Actions for “I prefer tabs”');
-      await page.getByRole('menuitem', { name: 'Edit…' }).waitFor();
-      await page.getByRole('menuitem', { name: 'Edit…' }).press('Enter');
+      await openWithKey(page, 'Actions for “I prefer tabs”');
+      await page.getByRole('menuitem', { name: 'Edit', exact: true }).press('Enter');
       await page.getByRole('textbox', { name: 'Item' }).fill('I prefer spaces');
-      await press(page, page.getByRole('dialog').getByRole('button', { name: 'Save' }));
+      await press(page, page.getByRole('button', { name: 'Save' }));
       await page.getByText('I prefer spaces').first().waitFor();
-      await open('Actions for “I prefer spaces”');
+      await openWithKey(page, 'Actions for “I prefer spaces”');
       await page.getByRole('menuitem', { name: 'Pin', exact: true }).press('Enter');
       await expect.poll(() => house.stage.fake.state.items[0]?.pinned).toBe(true);
-      await open('Actions for “I prefer spaces”');
+      await openWithKey(page, 'Actions for “I prefer spaces”');
       await page.getByRole('menuitem', { name: 'Delete…' }).press('Enter');
       await press(page, page.getByRole('dialog').getByRole('button', { name: 'Delete' }));
       await page.getByText('Item deleted').waitFor();
       expect(textsOf()).not.toContain('I prefer spaces');
+    });
+  });
+
+  test('keeps its text after Escape, and the focus stays in its row', async () => {
+    await visit(PAGE, async (page) => {
+      await page.getByText('British spelling in documents').first().waitFor();
+      await openWithKey(page, 'Actions for “British spelling');
+      await page.getByRole('menuitem', { name: 'Edit', exact: true }).press('Enter');
+      const field = page.getByRole('textbox', { name: 'Item' });
+      await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
+      expect(await violations(page)).toEqual([]);
+      await field.fill('American spelling');
+      await field.press('Escape');
+      await field.waitFor({ state: 'detached' });
+      expect(textsOf()).toContain('British spelling in documents');
+      await page.keyboard.press('Enter');
+      await page.getByRole('menuitem', { name: 'Edit', exact: true }).waitFor();
     });
   });
 
@@ -94,7 +111,7 @@ describe.skipIf(!ready)('what would be sent', () => {
       await page.getByRole('button', { name: 'Used in this reply (2)' }).click();
       const dialog = page.getByRole('dialog', { name: 'Used in this reply' });
       await dialog.getByText('Answers in TypeScript, short, code first').waitFor();
-      await dialog.getByText('The item was deleted since.').waitFor();
+      await dialog.getByText('The item was deleted since').waitFor();
       expect(await violations(page)).toEqual([]);
       await dialog.getByRole('button', { name: 'Not relevant' }).click();
       await dialog.getByRole('button', { name: 'Use again' }).waitFor();

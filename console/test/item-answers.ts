@@ -146,7 +146,7 @@ export const usedItems = [
     kind: 'PREFERENCE_PROFILE',
     text: 'Answers in TypeScript, short, code first',
   },
-  { __typename: 'UsedItem', itemId: 'itm_gone', kind: 'WORKING_ON', text: 'Moving the export to a job' },
+  { __typename: 'UsedItem', itemId: '', kind: 'WORKING_ON', text: '' },
 ];
 
 type Input<Value> = { input: Value };

@@ -105,7 +105,9 @@ export const people = {
       waiting: 'Chats that wait to be read',
       waitingSince_one: '{{count}}, overdue for {{minutes}} min',
       waitingSince_other: '{{count}}, the oldest overdue for {{minutes}} min',
+      postponed: 'Of these, chats that wait for the next budget',
       quarantined: 'Chats that could not be read',
+      quarantinedHint: 'They are tried again when they continue, or when you save these settings.',
     },
     policies: {
       sentence: 'Every version is kept. Acceptances refer to its SHA-256 fingerprint.',

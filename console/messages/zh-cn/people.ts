@@ -106,7 +106,9 @@ export const people: Translation<typeof english> = {
       users: '已开启开关的用户',
       waiting: '等待读取的对话',
       waitingSince_other: '{{count}} 个，最早的已逾期 {{minutes}} 分钟',
+      postponed: '其中等待下月预算的对话',
       quarantined: '无法读取的对话',
+      quarantinedHint: '对话继续时，或您保存设置时，会再次尝试。',
     },
     policies: {
       sentence: '每个版本都会保留。接受记录引用其 SHA-256 指纹。',

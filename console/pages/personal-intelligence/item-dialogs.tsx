@@ -18,11 +18,10 @@ import {
   type Switch,
   SwitchSet,
 } from './documents.ts';
-import { kindOf, KINDS } from './kinds.ts';
+import { kindOf, KINDS, TEXT_CHARACTERS_MAX } from './kinds.ts';
 import { PreviewDialog } from './preview-dialog.tsx';
 import { SourcesDialog } from './sources-dialog.tsx';
 
-const TEXT_CHARACTERS_MAX = 600;
 /** The words that the service requires as confirmations. */
 const DELETE_WORD = 'DELETE';
 const FORGET_WORD = 'FORGET';

@@ -1,7 +1,9 @@
 /** The list of items: search, filter by kind, pin, and a menu with everything else. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { clsx } from 'clsx';
 import { Ellipsis, EyeOff, MessageSquareQuote, Pencil, Pin, PinOff, Trash2 } from 'lucide-react';
-import { useEffect } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { IconButton } from '../../components/button.tsx';
@@ -17,6 +19,9 @@ import type { Task } from './item-dialogs.tsx';
 import { kindOf, KINDS } from './kinds.ts';
 import type { ItemsSearch } from './search.ts';
 import { useItemChange } from './use-item-change.ts';
+
+const loadEditor = () => import('./item-editor.tsx');
+const ItemEditor = lazy(async () => ({ default: (await loadEditor()).ItemEditor }));
 
 const ITEMS_PER_PAGE = 50;
 
@@ -118,24 +123,50 @@ function ItemRows({ items, onTask, onChanged }: RowsProps) {
   return (
     <ul aria-label={t('items.title')} className="border-t border-line">
       {items.map((item) => (
-        <li key={item.id} className={ROW}>
-          <span className="text-table text-ink-2 max-lg:text-hint">{t(`items.kinds.${item.kind}`)}</span>
-          <Text item={item} />
-          <span className="text-table text-ink-2 max-lg:text-hint">
-            <From item={item} />
-          </span>
-          <span className="text-table whitespace-nowrap text-ink-2 max-lg:text-hint">
-            {t('items.used', { count: item.timesUsed })}
-          </span>
-          <Actions item={item} onTask={onTask} onChanged={onChanged} />
-        </li>
+        <ItemRow key={item.id} item={item} onTask={onTask} onChanged={onChanged} />
       ))}
     </ul>
   );
 }
 
+interface RowProps extends Omit<ListProps, 'version'> {
+  item: Item;
+}
+
+function ItemRow({ item, onTask, onChanged }: RowProps) {
+  const { t } = useTranslation();
+  const [editing, setEditing] = useState(false);
+  const row = useRef<HTMLLIElement>(null);
+  const close = () => {
+    flushSync(() => setEditing(false));
+    // The editor disappears with the focus. The focus returns to the button of the row.
+    row.current?.querySelector('button')?.focus();
+  };
+  return (
+    <li ref={row} className={clsx(ROW, editing ? 'lg:pr-10' : 'pr-10')}>
+      <span className="text-table text-ink-2 max-lg:text-hint">{t(`items.kinds.${item.kind}`)}</span>
+      {editing ? (
+        <Suspense>
+          <ItemEditor item={item} onClose={close} onChanged={onChanged} />
+        </Suspense>
+      ) : (
+        <Text item={item} />
+      )}
+      <span className="text-table text-ink-2 max-lg:text-hint">
+        <From item={item} />
+      </span>
+      <span className="text-table whitespace-nowrap text-ink-2 max-lg:text-hint">
+        {t('items.used', { count: item.timesUsed })}
+      </span>
+      {!editing && (
+        <Actions item={item} onTask={onTask} onChanged={onChanged} onEdit={() => setEditing(true)} />
+      )}
+    </li>
+  );
+}
+
 const ROW =
-  'relative grid items-baseline gap-x-6 gap-y-0.5 border-b border-line py-2.5 pr-10 text-table ' +
+  'relative grid items-baseline gap-x-6 gap-y-0.5 border-b border-line py-2.5 text-table ' +
   'lg:grid-cols-[90px_minmax(0,1fr)_170px_90px]';
 
 function Text({ item: { text, pinned, suppressed, expiresAt } }: { item: Item }) {
@@ -161,12 +192,12 @@ function From({ item: { origin, lastSeenAt } }: { item: Item }) {
   );
 }
 
-function Actions({ item, onTask, onChanged }: Omit<ListProps, 'version'> & { item: Item }) {
+function Actions({ item, onTask, onChanged, onEdit }: RowProps & { onEdit: () => void }) {
   const { t } = useTranslation();
   const change = useItemChange(onChanged);
   const { pinned, suppressed, text } = item;
   return (
-    <span className="absolute top-1.5 right-0">
+    <span className="absolute top-1.5 right-0" onPointerEnter={() => void loadEditor()}>
       <Menu
         trigger={
           <IconButton label={t('items.actionsFor', { text: text.slice(0, NAME_CHARACTERS) })}>
@@ -180,7 +211,7 @@ function Actions({ item, onTask, onChanged }: Omit<ListProps, 'version'> & { ite
             word: t(pinned ? 'items.unpin' : 'items.pin'),
             run: () => void change(item, { pinned: !pinned }),
           },
-          { kind: 'action', icon: Pencil, word: t('items.edit'), run: () => onTask({ name: 'edit', item }) },
+          { kind: 'action', icon: Pencil, word: t('items.editHere'), run: onEdit },
           {
             kind: 'action',
             icon: EyeOff,

@@ -97,6 +97,7 @@ function Switches({ intelligence, onChanged }: { intelligence: Intelligence; onC
           <SwitchCard
             key={item.kind}
             item={item}
+            reader={intelligence.readingModel}
             onChanged={onChanged}
             onShow={(kind) => void navigate({ search: { ...search, kind, after: undefined } })}
           />

@@ -1,4 +1,4 @@
-/** The card of one switch: what it allows, how many items it has, and the way to turn it on or off. */
+/** The card of one switch: what it allows, examples, who reads, how many items it has, and the switch. */
 import { clsx } from 'clsx';
 import { ListTodo, Repeat, ScrollText, SlidersHorizontal } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
@@ -21,13 +21,15 @@ const ICONS = {
 
 interface CardProps {
   item: Switch;
+  /** Name of the model that reads chats; null for none. */
+  reader: string | null;
   onChanged: () => void;
   /** Shows only the items of this kind. */
   onShow: (kind: ItemKind) => void;
 }
 
 /** The card. A switch with items asks whether to keep or delete them before it goes off. */
-export function SwitchCard({ item, onChanged, onShow }: CardProps) {
+export function SwitchCard({ item, reader, onChanged, onShow }: CardProps) {
   const { kind, enabled, itemCount } = item;
   const { t } = useTranslation();
   const [{ fetching }, send] = useMutation(SwitchSet);
@@ -65,6 +67,10 @@ export function SwitchCard({ item, onChanged, onShow }: CardProps) {
         />
       </label>
       <p className="mt-1 pl-7 text-ink-2 touch:relative touch:mt-1.5">{t(`intelligence.meanings.${kind}`)}</p>
+      <p className="mt-1 pl-7 text-table text-ink-3">{t(`items.examples.${kind}`)}</p>
+      <p className="mt-1 pl-7 text-table text-ink-3">
+        {reader === null ? t('items.readByNone') : t('items.readBy', { model: reader })}
+      </p>
       <Facts item={item} onShow={onShow} />
       <Suspense>
         {asks && <TurnOffDialog item={item} onClose={() => setAsks(false)} onDone={onChanged} />}
@@ -73,7 +79,10 @@ export function SwitchCard({ item, onChanged, onShow }: CardProps) {
   );
 }
 
-function Facts({ item: { kind, enabled, itemCount, changedAt }, onShow }: Omit<CardProps, 'onChanged'>) {
+function Facts({
+  item: { kind, enabled, itemCount, changedAt },
+  onShow,
+}: Pick<CardProps, 'item' | 'onShow'>) {
   const { t } = useTranslation();
   return (
     <div className={clsx(FACTS, itemCount > 0 && 'touch:-mb-2.5')}>

@@ -4,12 +4,23 @@ import { graphql, type ResultOf } from '../../../graphql.ts';
 export const HealthQuery = graphql(`
   query Health {
     admin {
+      personalIntelligenceSettings {
+        monthlyBudget
+        spentThisMonth
+      }
+      personalIntelligenceHealth {
+        waiting
+        postponed
+        quarantined
+        ageSeconds
+      }
       systemHealth {
         status
         database
         dataPlane
         paymentProvider
         chains
+        personalIntelligence
         secrets {
           status
           total
@@ -35,5 +46,6 @@ export const HealthQuery = graphql(`
   }
 `);
 
-export type SystemHealth = NonNullable<ResultOf<typeof HealthQuery>['admin']>['systemHealth'];
+export type AdminHealth = NonNullable<ResultOf<typeof HealthQuery>['admin']>;
+export type SystemHealth = AdminHealth['systemHealth'];
 export type ScheduledJob = SystemHealth['jobs'][number];

@@ -1,14 +1,14 @@
 /** Health of the gateway: its parts, and its background jobs. */
-import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
 import { useQuery } from 'urql';
 import { LeaderList, LeaderRow } from '../../../components/leader-row.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import { useEvery } from '../../../components/use-now.ts';
 import { useTranslation } from '../../../translation.ts';
-import { HealthQuery, type SystemHealth } from './documents.ts';
+import { type AdminHealth, HealthQuery } from './documents.ts';
 import { type HealthStatus, HealthWord } from './health-word.tsx';
 import { JobTable } from './job-table.tsx';
+import { Linked } from './linked.tsx';
+import { Reading } from './reading.tsx';
 import { Region } from '../region.tsx';
 
 const REFRESH_MS = 10_000;
@@ -27,14 +27,14 @@ export function HealthPage() {
         title={t('admin.places.health')}
         sentence={health ? t(`admin.health.sentences.${health.status}`) : t('state.loading')}
       />
-      <Region data={health} error={error} onRetry={again}>
-        {(known) => (
+      <Region data={data?.admin} error={error} onRetry={again}>
+        {(admin) => (
           <>
-            <Parts health={known} />
+            <Parts admin={admin} />
             <section className="mt-10">
               <h2 className="text-section">{t('admin.health.jobs')}</h2>
               <p className="mb-3 text-ink-2">{t('admin.health.jobsSentence')}</p>
-              <JobTable jobs={known.jobs} />
+              <JobTable jobs={admin.systemHealth.jobs} />
             </section>
           </>
         )}
@@ -43,13 +43,13 @@ export function HealthPage() {
   );
 }
 
-function Parts({ health }: { health: SystemHealth }) {
+function Parts({ admin }: { admin: AdminHealth }) {
   const { t, i18n } = useTranslation();
   const number = new Intl.NumberFormat(i18n.language);
-  const { database, dataPlane, paymentProvider, chains, settlementAlarms24h: alarms } = health;
-  const { nodes, jobs, secrets } = health;
-  const inUse = nodes.filter(({ retired }) => !retired);
-  const serving = inUse.filter(({ state }) => state === 'IN_SYNC' || state === 'LAGGING').length;
+  const { systemHealth } = admin;
+  const { database, dataPlane, paymentProvider, chains, settlementAlarms24h: alarms } = systemHealth;
+  const { nodes, jobs, secrets, personalIntelligence } = systemHealth;
+  const { serving, all } = countNodes(nodes);
   const failing = jobs.filter(({ lastError }) => lastError !== null).length;
   const word = (status: HealthStatus) => t(`admin.health.statuses.${status}`);
   const used = (status: HealthStatus) => (status === 'UNKNOWN' ? t('admin.health.unused') : word(status));
@@ -63,7 +63,7 @@ function Parts({ health }: { health: SystemHealth }) {
         </LeaderRow>
         <LeaderRow
           name={<Linked to="/admin/nodes">{t('admin.health.dataPlane')}</Linked>}
-          note={t('admin.health.serving', { serving, all: inUse.length })}
+          note={t('admin.health.serving', { serving, all })}
         >
           <HealthWord status={dataPlane} word={word(dataPlane)} />
         </LeaderRow>
@@ -73,6 +73,7 @@ function Parts({ health }: { health: SystemHealth }) {
         <LeaderRow name={<Linked to="/admin/payments/blockchains">{t('admin.health.chains')}</Linked>}>
           <HealthWord status={chains} word={used(chains)} />
         </LeaderRow>
+        <Reading admin={admin} word={used(personalIntelligence)} />
         <LeaderRow
           name={t('admin.health.secrets')}
           note={secrets.remaining > 0 ? t('admin.health.secretsRemaining', secrets) : undefined}
@@ -93,15 +94,9 @@ function Parts({ health }: { health: SystemHealth }) {
   );
 }
 
-interface LinkedProps {
-  to: '/admin/nodes' | '/admin/ledger' | '/admin/payments/cards' | '/admin/payments/blockchains';
-  children: ReactNode;
-}
-
-function Linked({ to, children }: LinkedProps) {
-  return (
-    <Link to={to} className="rounded-tag text-accent underline">
-      {children}
-    </Link>
-  );
+/** Number of nodes that are in use, and how many of them serve. */
+function countNodes(nodes: AdminHealth['systemHealth']['nodes']): { serving: number; all: number } {
+  const inUse = nodes.filter(({ retired }) => !retired);
+  const serving = inUse.filter(({ state }) => state === 'IN_SYNC' || state === 'LAGGING');
+  return { serving: serving.length, all: inUse.length };
 }

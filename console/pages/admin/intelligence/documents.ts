@@ -20,6 +20,7 @@ export const AdminIntelligenceQuery = graphql(
         }
         personalIntelligenceHealth {
           waiting
+          postponed
           quarantined
           ageSeconds
           users

@@ -71,7 +71,15 @@ function Facts({ admin }: { admin: AdminIntelligence }) {
             minutes: Math.round(health.ageSeconds / SECONDS_PER_MINUTE),
           })}
         </LeaderRow>
-        <LeaderRow name={t('admin.intelligence.quarantined')}>{health.quarantined}</LeaderRow>
+        {health.postponed > 0 && (
+          <LeaderRow name={t('admin.intelligence.postponed')}>{health.postponed}</LeaderRow>
+        )}
+        <LeaderRow
+          name={t('admin.intelligence.quarantined')}
+          note={health.quarantined > 0 ? t('admin.intelligence.quarantinedHint') : undefined}
+        >
+          {health.quarantined}
+        </LeaderRow>
       </LeaderList>
       <p className="mt-4 text-table text-ink-2">{t('admin.intelligence.privacy')}</p>
     </div>
