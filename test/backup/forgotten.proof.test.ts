@@ -14,7 +14,7 @@ import { startPostgres } from '../../control-plane/local/postgres.ts';
 import type { Postgres } from '../../control-plane/local/postgres.ts';
 import { findFreePort } from '../../control-plane/local/ports.ts';
 import { PERSONAL_KINDS } from '../../control-plane/intelligence/switch.entity.ts';
-import { addCustomer, addUpstream, startHouse } from '../house.ts';
+import { addCustomer, addUpstream, ADMIN, startHouse } from '../house.ts';
 import type { Customer, House } from '../house.ts';
 import { extract } from '../memory/extractor.ts';
 import type { ExtractorInput } from '../memory/extractor.ts';
@@ -39,10 +39,12 @@ beforeAll(async () => {
   chmodSync(folder, 0o711);
   main = await startPostgres({ dataDir: join(folder, 'main'), settings: COPIED_WHILE_RUNNING });
   keys = await startPostgres({ dataDir: join(folder, 'keys') });
-  const controlEnv = { CONTENT_KEYS_URL: keys.url };
   const dataDir = join(folder, 'planes');
-  mkdirSync(dataDir);
-  house = await startHouse({ databaseUrl: main.url, dataDir, dataPort: await findFreePort(), controlEnv });
+  const temporary = { TMPDIR: join(folder, 'temporary') };
+  for (const path of [dataDir, temporary.TMPDIR]) mkdirSync(path);
+  const controlEnv = { CONTENT_KEYS_URL: keys.url, ...temporary };
+  const planes = { dataDir, dataPort: await findFreePort(), controlEnv, nodeEnv: temporary };
+  house = await startHouse({ databaseUrl: main.url, ...planes });
   await addUpstream(house, { baseUrl: `${mock.url}/v1`, models: ['budget'] });
   await house.admin.mutate(
     'adminPersonalIntelligenceSet',
@@ -129,7 +131,7 @@ async function kindsOf({ userId }: Customer): Promise<string[]> {
   return found.map(({ kind }) => kind);
 }
 
-/** Files of both servers and of the planes that contain the text. */
+/** Files of both servers and of the planes that contain the text: tables, logs, journals, temporary files. */
 async function filesWith(text: string): Promise<string[]> {
   for (const { url } of [main, keys]) await rows(url, 'checkpoint');
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -143,6 +145,28 @@ async function filesWith(text: string): Promise<string[]> {
       }
     });
 }
+
+/** Number of rows of a user in the tables that hold chats and what is learned from them. */
+async function rowsOf({ userId }: Customer): Promise<number> {
+  const tables = [
+    'conversation',
+    'personal_item',
+    'personal_item_term',
+    'personal_job',
+    'personal_forgotten',
+  ];
+  const counts = tables.map((table) => `(select count(*) from ${table} where user_id = $1)`);
+  const [row] = await rows<{ count: string }>(main.url, `select ${counts.join(' + ')} as count`, [userId]);
+  return Number(row?.count);
+}
+
+it('with all switches off, writes nothing of a chat to any table or to any disk', async () => {
+  const customer = await addCustomer(house, '1');
+  await chat(customer);
+  expect(await rowsOf(customer)).toBe(0);
+  expect(await tablesWith(CANARY)).toEqual([]);
+  expect(await filesWith(CANARY)).toEqual([]);
+}, 60_000);
 
 it('with one switch on, learns that kind alone, and writes no text to any disk', async () => {
   for (const kind of PERSONAL_KINDS) {
@@ -179,11 +203,31 @@ it('leaves nothing of a deleted item or chat in any table', async () => {
     `select id from personal_item where user_id = $1 and kind = 'PREFERENCE_PROFILE'`,
     [customer.userId],
   );
+  const second = await chat(customer, 'Hello');
+  // The item is in the lines of the second reply.
+  expect(await tablesWith(String(item?.id))).toContain('personal_used_line');
   await customer.api.mutate('derivedItemDelete', { ids: [item?.id] }, 'personalIntelligence { storing }');
   expect(await tablesWith(String(item?.id))).toEqual([]);
-  await customer.api.mutate('conversationDelete', { id }, 'deletedIds');
-  expect(await tablesWith(id)).toEqual([]);
+  for (const chatId of [id, second]) {
+    await customer.api.mutate('conversationDelete', { id: chatId }, 'deletedIds');
+    expect(await tablesWith(chatId)).toEqual([]);
+  }
   expect(await kindsOf(customer)).toEqual([]);
+}, 60_000);
+
+it('leaves nothing of a closed account, and no key', async () => {
+  const customer = await addCustomer(house, '1');
+  for (const kind of PERSONAL_KINDS) await turnOn(customer, kind);
+  const id = await chat(customer);
+  await read(customer);
+  const items = 'select id from personal_item where user_id = $1';
+  const ids = (await rows<{ id: string }>(main.url, items, [customer.userId])).map((row) => row.id);
+  expect(ids.length).toBeGreaterThan(0);
+  await customer.api.mutate('accountDelete', { password: ADMIN.password }, 'ok');
+  expect(await rowsOf(customer)).toBe(0);
+  for (const gone of [id, ...ids]) expect(await tablesWith(gone)).toEqual([]);
+  const kept = 'select 1 from gateway_keys.content_key where user_id = $1';
+  expect(await rows(keys.url, kept, [customer.userId])).toEqual([]);
 }, 60_000);
 
 /** Tables that contain the text in any column. */
