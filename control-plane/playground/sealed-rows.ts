@@ -26,7 +26,8 @@ export function sealTexts(
   key: ContentKey,
   { id, content, reasoning, error }: Pick<MessageView, 'id' | 'content' | 'reasoning' | 'error'>,
 ): Buffer {
-  return key.seal(id, { content, reasoning, error } satisfies MessageTexts);
+  // A control plane of an earlier release, which runs beside this one during an upgrade, needs the list.
+  return key.seal(id, { content, reasoning, error, usedItems: [] } satisfies MessageTexts);
 }
 
 /** Encrypts the pictures of a message; null without pictures. */
