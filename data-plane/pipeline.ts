@@ -29,6 +29,7 @@ export async function serve(
     bill = await openBill(call, caller, { sale, slot, limits: services });
     const answer = await services.upstreams.ask(call, request, {
       walletId: slot.walletId,
+      model: request.model,
       routes,
       observer: bill,
     });

@@ -39,8 +39,10 @@ const END = [chunk({}, 'stop'), USAGE, 'data: [DONE]\n\n'];
 const SSE = { 'content-type': 'text/event-stream' };
 const stream = (...chunks: string[]): Play => ({ headers: SSE, chunks });
 
-/** What the client gets of the upstream's bytes: only the model's name is the catalog's. */
+/** What the client gets of the upstream's bytes: the model's name and the id are the gateway's. */
 const mirrored = (text: string): string => text.replaceAll('vendor-model', 'swift');
+const OWN_ID = /chatcmpl-[0-9a-f]{32}/g;
+const withUpstreamId = (text: string): string => text.replaceAll(OWN_ID, 'c1');
 
 let upstream: FakeUpstream;
 let node: TestNode;
@@ -79,7 +81,8 @@ function expectFree(): void {
 describe('a whole answer', () => {
   it('is relayed with the catalog’s model name, charged once, and names its price', async () => {
     const { status, text, headers } = await node.call({ body: QUESTION });
-    expect({ status, text }).toEqual({ status: 200, text: mirrored(JSON.stringify(ANSWER)) });
+    expect(text).toMatch(OWN_ID);
+    expect([status, withUpstreamId(text)]).toEqual([200, mirrored(JSON.stringify(ANSWER))]);
     expect(headers['x-gateway-price-usd']).toBe('0.10');
     expect(headers['x-request-id']).toMatch(/^[0-9a-f]{32}$/);
     expect(node.ledger.charges).toMatchObject([
@@ -125,7 +128,8 @@ describe('a stream', () => {
     upstream.play = () => stream(FIRST, ...WORDS, ...END);
     const { status, text, headers, broken } = await node.call({ body: STREAMED });
     expect({ status, broken }).toEqual({ status: 200, broken: false });
-    expect(text).toBe(mirrored(FIRST + WORDS.join('') + END[0] + END[2]));
+    expect(withUpstreamId(text)).toBe(mirrored(FIRST + WORDS.join('') + END[0] + END[2]));
+    expect(new Set(text.match(OWN_ID)).size).toBe(1);
     expect(headers['content-type']).toContain('text/event-stream');
     expect(JSON.parse(upstream.seen[0]?.body ?? '')).toMatchObject({
       stream_options: { include_usage: true },
@@ -138,7 +142,7 @@ describe('a stream', () => {
   it('keeps the usage event if the client asked for it', async () => {
     upstream.play = () => stream(FIRST, ...WORDS, ...END);
     const { text } = await node.call({ body: { ...STREAMED, stream_options: { include_usage: true } } });
-    expect(text).toBe(mirrored(FIRST + WORDS.join('') + END.join('')));
+    expect(withUpstreamId(text)).toBe(mirrored(FIRST + WORDS.join('') + END.join('')));
   });
 
   it('holds its end back until its charge is durable', async () => {
@@ -280,7 +284,7 @@ describe('a slow client', () => {
     gate.resolve();
     const { text, broken } = await answer;
     expect(broken).toBe(false);
-    expect(text).toHaveLength(mirrored(FIRST + words.join('') + END[0] + END[2]).length);
+    expect(withUpstreamId(text)).toHaveLength(mirrored(FIRST + words.join('') + END[0] + END[2]).length);
     expect(node.ledger.charges).toHaveLength(1);
   });
 

@@ -5,15 +5,22 @@
 import { randomUUID } from 'node:crypto';
 import type { DialectName } from '@gateway/shared/catalog';
 import type { ChatEvent } from '../dialects/canonical.ts';
-import { parseObject } from '../dialects/fields.ts';
+import { writeJson } from '../dialects/exact-json.ts';
+import { parseExactObject } from '../dialects/fields.ts';
 import { replaceMembers, scanMembers } from './json-members.ts';
 
-/** The member of a format's answers that names the model. */
-const MODEL_MEMBERS: Record<DialectName, string> = {
-  'openai-chat': 'model',
-  'openai-responses': 'model',
-  'anthropic-messages': 'model',
-  'google-generate': 'modelVersion',
+/** What a client is told instead of the upstream's names. */
+export interface AnswerNames {
+  id: string;
+  model: string;
+}
+
+/** The members of a format's answers that hold their names. */
+const MEMBERS: Record<DialectName, Record<keyof AnswerNames, string>> = {
+  'openai-chat': { id: 'id', model: 'model' },
+  'openai-responses': { id: 'id', model: 'model' },
+  'anthropic-messages': { id: 'id', model: 'model' },
+  'google-generate': { id: 'responseId', model: 'modelVersion' },
 };
 
 /** A unique id for an answer, in the client format's shape. */
@@ -22,23 +29,29 @@ export function newAnswerId(prefix: string): string {
 }
 
 /** The events with this id and model in place of the upstream's. */
-export function named(event: ChatEvent, names: { id: string; model: string }): ChatEvent {
+export function named(event: ChatEvent, names: AnswerNames): ChatEvent {
   return event.type === 'start' ? { ...event, ...names } : event;
 }
 
-/** A mirrored whole answer with the catalog's name of the model; every other byte stays. */
-export function withModelName(bytes: Buffer, name: string, dialect: DialectName = 'openai-chat'): Buffer {
-  const member = MODEL_MEMBERS[dialect];
+/** A mirrored whole answer with these names in place of the upstream's; every other byte stays. */
+export function withNames(
+  bytes: Buffer,
+  names: Partial<AnswerNames>,
+  dialect: DialectName = 'openai-chat',
+): Buffer {
+  const texts = new Map<string, string>();
+  if (names.id !== undefined) texts.set(MEMBERS[dialect].id, names.id);
+  if (names.model !== undefined) texts.set(MEMBERS[dialect].model, names.model);
   try {
     const { members } = scanMembers(bytes);
-    const found = members.find((one) => one.name === member);
-    if (!found) return bytes;
-    return replaceMembers(bytes, members, { edits: new Map([[member, JSON.stringify(name)]]) });
+    const found = members.filter(({ name }) => texts.has(name));
+    const edits = new Map(found.map(({ name }) => [name, JSON.stringify(texts.get(name))]));
+    return edits.size === 0 ? bytes : replaceMembers(bytes, members, { edits });
   } catch {
     // The scanner reads requests strictly: it refuses depths and names that an upstream may send.
-    const value = parseObject(bytes.toString('utf8'));
-    if (value?.[member] === undefined) return bytes;
-    return Buffer.from(JSON.stringify({ ...value, [member]: name }));
+    const value = parseExactObject(bytes.toString('utf8'));
+    const found = [...texts].filter(([name]) => value?.[name] !== undefined);
+    return found.length === 0 ? bytes : Buffer.from(writeJson({ ...value, ...Object.fromEntries(found) }));
   }
 }
 
@@ -46,42 +59,62 @@ const QUOTE = 0x22;
 const COLON = 0x3a;
 const SPACE = 0x20;
 
-/** Names the model in a mirrored stream. Costs a search per event, and a copy of each event that names it. */
-export class StreamNames {
-  readonly #member: Buffer;
-  readonly #name: Buffer;
-  /** The upstream's name in quotes, once an event has told it. */
-  #upstream: Buffer | undefined;
+/** A member whose value is replaced in each event that has it. Names and values are in quotes. */
+interface Replacement {
+  key: keyof AnswerNames;
+  member: Buffer;
+  own: Buffer;
+  /** The upstream's value, once an event has told it. */
+  upstream?: Buffer;
+}
 
-  constructor(dialect: DialectName, name: string) {
-    this.#member = Buffer.from(JSON.stringify(MODEL_MEMBERS[dialect]));
-    this.#name = Buffer.from(JSON.stringify(name));
+/** Names a mirrored stream. Costs two searches per event, and a copy of each event that has a name. */
+export class StreamNames {
+  readonly #replacements: readonly Replacement[];
+
+  constructor(dialect: DialectName, names: Partial<AnswerNames>) {
+    this.#replacements = (['id', 'model'] as const).flatMap((key) => {
+      const name = names[key];
+      return name === undefined ? [] : [{ key, member: quoted(MEMBERS[dialect][key]), own: quoted(name) }];
+    });
   }
 
-  /** The bytes of an event with the catalog's name; `events` are those that were decoded from the bytes. */
+  /** The bytes of an event with our names; `events` are those that were decoded from the bytes. */
   replace(bytes: Buffer, events: readonly ChatEvent[]): Buffer {
     const start = events.find((event) => event.type === 'start');
-    if (start?.model) this.#upstream = Buffer.from(JSON.stringify(start.model));
-    if (!this.#upstream || this.#upstream.equals(this.#name)) return bytes;
-    const at = this.#find(bytes, this.#upstream);
-    if (at < 0) return bytes;
-    return Buffer.concat([bytes.subarray(0, at), this.#name, bytes.subarray(at + this.#upstream.length)]);
+    let out = bytes;
+    for (const replacement of this.#replacements) {
+      if (start?.[replacement.key]) replacement.upstream = quoted(start[replacement.key]);
+      out = replaced(out, replacement);
+    }
+    return out;
   }
+}
 
-  /** Position of the first value of the member. Quotes within texts are escaped, so they never match. */
-  #find(bytes: Buffer, value: Buffer): number {
-    let at = bytes.indexOf(value);
-    while (at >= 0 && !this.#isNamed(bytes, at)) at = bytes.indexOf(value, at + 1);
-    return at;
-  }
+function quoted(text: string): Buffer {
+  return Buffer.from(JSON.stringify(text));
+}
 
-  #isNamed(bytes: Buffer, at: number): boolean {
-    const colon = beforeSpace(bytes, at);
-    if (bytes[colon - 1] !== COLON) return false;
-    const end = beforeSpace(bytes, colon - 1);
-    const start = end - this.#member.length;
-    return bytes[end - 1] === QUOTE && start >= 0 && bytes.subarray(start, end).equals(this.#member);
-  }
+function replaced(bytes: Buffer, { member, own, upstream }: Replacement): Buffer {
+  if (!upstream || upstream.equals(own)) return bytes;
+  const at = positionOf(bytes, upstream, member);
+  if (at < 0) return bytes;
+  return Buffer.concat([bytes.subarray(0, at), own, bytes.subarray(at + upstream.length)]);
+}
+
+/** Position of the first value of the member. Quotes within texts are escaped, so they never match. */
+function positionOf(bytes: Buffer, value: Buffer, member: Buffer): number {
+  let at = bytes.indexOf(value);
+  while (at >= 0 && !isValueOf(bytes, at, member)) at = bytes.indexOf(value, at + 1);
+  return at;
+}
+
+function isValueOf(bytes: Buffer, at: number, member: Buffer): boolean {
+  const colon = beforeSpace(bytes, at);
+  if (bytes[colon - 1] !== COLON) return false;
+  const end = beforeSpace(bytes, colon - 1);
+  const start = end - member.length;
+  return bytes[end - 1] === QUOTE && start >= 0 && bytes.subarray(start, end).equals(member);
 }
 
 /** The position after the last byte before `at` that is no white space. */

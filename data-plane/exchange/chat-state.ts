@@ -98,6 +98,12 @@ export class ChatState {
     return this.#parts.references.length > 0;
   }
 
+  /** Whether the answer is stored, so that its id is the one that opens it. */
+  get namesAnswer(): boolean {
+    const { stores, dialect } = this.#parts;
+    return stores && this.#model !== undefined && dialect === 'openai-responses';
+  }
+
   /** The body's value without the members that name stored objects. */
   withoutReferences(value: JsonObject): JsonObject {
     if (!this.continues) return value;
@@ -192,11 +198,10 @@ export class ChatState {
 
   /** The ids of the upstream and those of the client. */
   #names(upstreamId: string, candidate: Candidate): ReadonlyMap<string, string> {
-    const { references, ids, walletId, stores, dialect } = this.#parts;
+    const { references, ids, walletId } = this.#parts;
     const names = new Map<string, string>();
     for (const { id, object } of references) if (object) names.set(object.upstreamId, id);
-    if (!stores || this.#model === undefined || dialect !== 'openai-responses' || upstreamId === '')
-      return names;
+    if (!this.namesAnswer || this.#model === undefined || upstreamId === '') return names;
     if (!isPlainId(upstreamId)) throw unreadableAnswer('the id of the answer has an unusual shape');
     const object: StoredObject = { kind: 'response', ...placeOf(candidate), model: this.#model, upstreamId };
     return names.set(upstreamId, ids.seal(object, walletId));

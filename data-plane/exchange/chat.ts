@@ -15,7 +15,8 @@ import { invalidRequest } from '../call/refusals.ts';
 import type { AnsweredAttempt, Candidate } from '../upstreams/attempt.ts';
 import { addressOf } from '../upstreams/connections.ts';
 import type { OutgoingRequest } from '../upstreams/send.ts';
-import { StreamNames, named, newAnswerId, withModelName } from './answer-names.ts';
+import { StreamNames, named, newAnswerId, withNames } from './answer-names.ts';
+import type { AnswerNames } from './answer-names.ts';
 import { readChatState } from './chat-state.ts';
 import type { ChatState, Rename, StateContext } from './chat-state.ts';
 import { openStream } from './stream-delivery.ts';
@@ -27,6 +28,7 @@ import { outgoingHeaders } from './outgoing-headers.ts';
 import type { RequestBody } from './request-body.ts';
 import { parseRequestBody } from './request-body.ts';
 import { StreamMachine } from './stream-machine.ts';
+import { ToolNames } from './tool-names.ts';
 import { asUnreadable } from './unreadable.ts';
 import { wholeAnswer } from './whole-answer.ts';
 
@@ -82,6 +84,8 @@ class ChatExchange implements Exchange {
   #passUnknown = false;
   /** The catalog's name of the model, for the answer. */
   #name = '';
+  /** Of the last translated request. */
+  #toolNames: ToolNames | undefined;
 
   constructor(parts: ChatParts) {
     this.#parts = parts;
@@ -172,16 +176,22 @@ class ChatExchange implements Exchange {
   }
 
   #mirroredAnswer(bytes: Buffer, { id }: ChatResponse, candidate: Candidate): Buffer {
-    const named = withModelName(bytes, this.#name, candidate.dialect.name);
+    const named = withNames(bytes, this.#mirrorNames(), candidate.dialect.name);
     return this.#parts.state?.answer(named, id, candidate) ?? named;
   }
 
   #encoded(response: ChatResponse): string {
     const { request, format } = this.#parts;
-    return writeJson(format.inbound.encodeResponse({ ...response, ...this.#ownNames() }, request));
+    const restored = this.#toolNames?.restoredAnswer(response) ?? response;
+    return writeJson(format.inbound.encodeResponse({ ...restored, ...this.#ownNames() }, request));
   }
 
-  #ownNames(): { id: string; model: string } {
+  /** A stored answer has an id under which its client finds the answer again. */
+  #mirrorNames(): Partial<AnswerNames> {
+    return this.#parts.state?.namesAnswer ? { model: this.#name } : this.#ownNames();
+  }
+
+  #ownNames(): AnswerNames {
     return { id: newAnswerId(this.#parts.format.inbound.idPrefix), model: this.#name };
   }
 
@@ -217,7 +227,8 @@ class ChatExchange implements Exchange {
     const { headers } = this.#parts;
     // An upstream of the client's format would get members that only this format has, known or not.
     const { request, unknown } = native ? this.#knownRequest() : { ...this.#parts, unknown: [] };
-    const encoded = dialect.outbound.encodeRequest(request, route.upstreamModel);
+    this.#toolNames = new ToolNames(request, dialect.name);
+    const encoded = dialect.outbound.encodeRequest(this.#toolNames.sent(request), route.upstreamModel);
     const dropped = [...unknown, ...encoded.dropped];
     refuseLosses(dropped, headers);
     this.#dropped = dropped;
@@ -237,7 +248,7 @@ class ChatExchange implements Exchange {
   #streamOptions(candidate: Candidate): Parameters<typeof openStream>[1] {
     const { request, format, state } = this.#parts;
     const encoder = this.#mirrors(candidate) ? undefined : this.#encoder();
-    const names = new StreamNames(candidate.dialect.name, this.#name);
+    const names = new StreamNames(candidate.dialect.name, this.#mirrorNames());
     const rename: Rename = (bytes, events) => names.replace(bytes, events);
     const array = request.shape.jsonArray === true;
     const machine = new StreamMachine({
@@ -262,7 +273,8 @@ class ChatExchange implements Exchange {
     const { request, format } = this.#parts;
     const stream = format.inbound.streamEncoder(request);
     const names = this.#ownNames();
-    return { push: (event) => stream.push(named(event, names)) };
+    const tools = this.#toolNames;
+    return { push: (event) => stream.push(named(tools?.restored(event) ?? event, names)) };
   }
 }
 

@@ -9,7 +9,7 @@ import type { SoldModel } from '../config/config.ts';
 import type { AnsweredAttempt, Candidate } from '../upstreams/attempt.ts';
 import { addressOf } from '../upstreams/connections.ts';
 import type { OutgoingRequest, UpstreamAnswer } from '../upstreams/send.ts';
-import { withModelName } from './answer-names.ts';
+import { withNames } from './answer-names.ts';
 import { openStream } from './stream-delivery.ts';
 import type { StreamOptions } from './stream-delivery.ts';
 import type { Answer, Exchange } from './exchange.ts';
@@ -98,7 +98,7 @@ class RelayExchange implements Exchange {
     const isJson = contentType.startsWith('application/json');
     return wholeAnswer(attempt, {
       contentType,
-      bytes: isJson ? withModelName(bytes, this.#name) : bytes,
+      bytes: isJson ? withNames(bytes, { model: this.#name }) : bytes,
       tokens,
     });
   }

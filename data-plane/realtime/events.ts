@@ -2,10 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import type { GatewayError } from '@gateway/shared/failures';
 import type { TokenCounts } from '@gateway/shared/records';
-import { objectOf, objectsOf, parseObject, textOf } from '../dialects/fields.ts';
+import { writeJson } from '../dialects/exact-json.ts';
+import { objectOf, objectsOf, parseExactObject, textOf } from '../dialects/fields.ts';
 import type { JsonObject } from '../dialects/fields.ts';
 import { encodeOpenAiError } from '../dialects/openai-errors.ts';
 import { tokensOf } from '../exchange/relay-answer.ts';
+import { withModelName } from '../upstreams/verdict.ts';
 
 /**
  * How a response ended. `cancelled`: the client interrupted or cancelled it. `delivered`: every other end but
@@ -65,11 +67,25 @@ function endOf(status: unknown): ResponseEnd {
   return status === 'cancelled' ? 'cancelled' : 'delivered';
 }
 
+/** The two names of a session's model. */
+export interface ModelNames {
+  upstream: string;
+  catalog: string;
+}
+
+/** The event for the client: `text`, its JSON, without the upstream's model and the operator's errors. */
+export function forwardedEvent(event: JsonObject, text: string, models: ModelNames): string {
+  const shown = withoutOperatorErrors(event, text);
+  const names = ['session', 'response'].some((holder) => objectOf(event[holder]).model !== undefined);
+  if (event.type !== 'error' && !names) return shown;
+  return withModelName(shown, models.upstream, models.catalog);
+}
+
 /**
  * Returns `text`, the JSON of the event. An error that the client did not cause is replaced by a general one,
  * because it may be about the operator's account.
  */
-export function withoutOperatorErrors(event: JsonObject, text: string): string {
+function withoutOperatorErrors(event: JsonObject, text: string): string {
   if (event.type === 'error') {
     const { type, code } = objectOf(event.error);
     const isClientError =
@@ -97,7 +113,7 @@ type ClientEvent = { text: string } | { refusal: { message: string; parameter: s
  * frame differently. `session.model` is replaced by `upstreamModel`.
  */
 export function readClientEvent(frame: string, upstreamModel: string): ClientEvent {
-  const event = parseObject(frame);
+  const event = parseExactObject(frame);
   if (typeof event?.type !== 'string')
     return { refusal: { message: 'Send events as JSON objects with a "type".', parameter: null } };
   for (const holder of ['session', 'response'] as const) {
@@ -109,8 +125,8 @@ export function readClientEvent(frame: string, upstreamModel: string): ClientEve
     }
   }
   const session = objectOf(event.session);
-  if (session.model === undefined) return { text: JSON.stringify(event) };
-  return { text: JSON.stringify({ ...event, session: { ...session, model: upstreamModel } }) };
+  if (session.model === undefined) return { text: writeJson(event) };
+  return { text: writeJson({ ...event, session: { ...session, model: upstreamModel } }) };
 }
 
 /** A failure as an `error` event. */

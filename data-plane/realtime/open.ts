@@ -57,7 +57,7 @@ export async function serveRealtime(call: Call, services: Services, upgrade: Upg
 /** Connects to an upstream, accepts the client, and runs the session. */
 async function connectAndRun(
   call: Call,
-  { caller, slot, sale, routes }: Admitted<BilledRequest>,
+  { caller, slot, sale, routes, request: billed }: Admitted<BilledRequest>,
   { services, upgrade }: { services: Services; upgrade: Upgrade },
 ): Promise<void> {
   // Refuses a caller who could not pay one response. Nothing stays held, because a session may be silent
@@ -69,6 +69,7 @@ async function connectAndRun(
   const request = { ...formats, open: dialRealtime(call) };
   const connection = await services.upstreams.openSession(call, request, {
     walletId: slot.walletId,
+    model: billed.model,
     routes,
     observer,
   });
@@ -78,7 +79,7 @@ async function connectAndRun(
   await runSession({
     client,
     upstream: connection.socket,
-    upstreamModel: connection.upstreamModel,
+    models: { upstream: connection.upstreamModel, catalog: billed.model },
     cut: call.cut,
     now: services.now,
     draining: upgrade.draining,

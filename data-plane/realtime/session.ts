@@ -10,14 +10,8 @@ import type { Bill, ChargedOutcome } from '../bill.ts';
 import type { Cut } from '../call/cut.ts';
 import { NO_TOKENS } from '../dialects/canonical.ts';
 import { parseObject } from '../dialects/fields.ts';
-import {
-  withoutOperatorErrors,
-  errorEvent,
-  readClientEvent,
-  readServerEvent,
-  refusalEvent,
-} from './events.ts';
-import type { ResponseEnd, ServerEvent } from './events.ts';
+import { forwardedEvent, errorEvent, readClientEvent, readServerEvent, refusalEvent } from './events.ts';
+import type { ModelNames, ResponseEnd, ServerEvent } from './events.ts';
 import { Side, frameText } from './side.ts';
 
 /** Time without a frame of either side after which a session ends, in ms. */
@@ -36,7 +30,7 @@ const TRANSCRIPTIONS_INCLUDED = 10;
 interface SessionParts {
   client: WebSocket;
   upstream: WebSocket;
-  upstreamModel: string;
+  models: ModelNames;
   cut: Cut;
   /** A monotonic clock in ms. */
   now(): number;
@@ -102,7 +96,7 @@ class RealtimeSession {
     if (this.#ended) return;
     if (isBinary)
       return void this.#end(new GatewayError('invalid_request', 'Send events as text frames.'), 1003);
-    const event = readClientEvent(frameText(data), this.#parts.upstreamModel);
+    const event = readClientEvent(frameText(data), this.#parts.models.upstream);
     if ('refusal' in event) this.#client.send(refusalEvent(event.refusal), this.#client);
     else this.#upstream.send(event.text, this.#client);
   }
@@ -138,9 +132,9 @@ class RealtimeSession {
     if (read.kind === 'withheld') return undefined;
     if (read.kind === 'session') this.#transcriptionOnly = read.transcriptionOnly;
     const billed = this.#bill(read);
-    if (billed) return billed.then(() => this.#relay(withoutOperatorErrors(event, text)));
+    if (billed) return billed.then(() => this.#relay(forwardedEvent(event, text, this.#parts.models)));
     if (read.kind === 'response-content') this.#noteContent(read.id);
-    this.#relay(withoutOperatorErrors(event, text));
+    this.#relay(forwardedEvent(event, text, this.#parts.models));
     return undefined;
   }
 

@@ -41,8 +41,7 @@ interface UpstreamsOptions {
 }
 
 /** The routes of one request in the order in which they are tried. */
-interface AttemptPlan {
-  walletId: string;
+interface AttemptPlan extends Pick<AttemptOptions, 'walletId' | 'model'> {
   ranked: readonly RankedRoute[];
   observer: AttemptObserver | undefined;
   /** Decides which credential is used: a conversation's seed, or a random one. */
@@ -91,7 +90,7 @@ export class Upstreams {
 
   #plan(
     request: Pick<ForwardedRequest<unknown>, 'preferred' | 'capable' | 'conversation'>,
-    { walletId, routes, observer }: AttemptOptions,
+    { walletId, model, routes, observer }: AttemptOptions,
   ): AttemptPlan {
     const { dialects, random } = this.#options;
     const { preferred, capable } = request;
@@ -99,7 +98,7 @@ export class Upstreams {
     const conversation = hasChoice ? request.conversation : undefined;
     const seed = conversation === undefined ? random() * SEEDS : seedOf(walletId, conversation);
     const ranked = rankRoutes(routes, { dialects, preferred, capable, seed });
-    return { ranked, walletId, observer, seed };
+    return { ranked, walletId, model, observer, seed };
   }
 
   async #tryInOrder<A>(call: Call, plan: AttemptPlan, perform: (attempt: Attempt) => Promise<A>): Promise<A> {
@@ -148,8 +147,8 @@ export class Upstreams {
     plan: AttemptPlan,
     { startedAt, refused }: { startedAt: number; refused?: CompiledCredential | undefined },
   ): Attempt {
-    const { walletId, observer } = plan;
-    return { candidate: this.#candidate(route, plan, refused), walletId, startedAt, observer };
+    const { walletId, model, observer } = plan;
+    return { candidate: this.#candidate(route, plan, refused), walletId, model, startedAt, observer };
   }
 
   /** The routes whose upstream is not ejected; if all are, the best one, because it may answer after all. */
@@ -278,9 +277,9 @@ export class Upstreams {
     { status, headers, body }: RefusedResponse,
     { attempt, settle }: { attempt: Attempt; settle: (result: AttemptResult) => void },
   ): GatewayError {
-    const { candidate, walletId } = attempt;
+    const { candidate, walletId, model } = attempt;
     const retryAfterMs = retryAfterOf(headers, Date.now());
-    const verdict = judge({ status, body, retryAfterMs }, candidate);
+    const verdict = judge({ status, body, retryAfterMs, model }, candidate);
     this.#suspensions.refused(verdict, candidate, { requestId, walletId, now: this.#options.now() });
     attempt.credentialRefused = verdict.aboutCredential;
     settle({ error: verdict.error, refusal: { status, unwell: verdict.unwell } });

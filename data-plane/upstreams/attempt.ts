@@ -48,6 +48,8 @@ export interface Candidate {
 /** The routes that may be tried for whom, and who is notified of failed and skipped attempts. */
 export interface AttemptOptions {
   walletId: string;
+  /** The catalog's name of the model. */
+  model: string;
   routes: readonly CompiledRoute[];
   observer?: AttemptObserver | undefined;
 }
@@ -62,6 +64,8 @@ export interface Attempt {
   candidate: Candidate;
   /** The wallet whose request is sent. */
   walletId: string;
+  /** The catalog's name of the model. */
+  model: string;
   /** ms of the monotonic clock. */
   startedAt: number;
   observer: AttemptObserver | undefined;

@@ -1,6 +1,6 @@
-/** The wait that an upstream asks for. */
+/** What clients get to know from an upstream's error. */
 import { describe, expect, it } from 'vitest';
-import { retryAfterOf } from './verdict.ts';
+import { retryAfterOf, withModelName } from './verdict.ts';
 
 describe('retryAfterOf', () => {
   it('reads seconds, milliseconds and dates, and ignores other values', () => {
@@ -9,5 +9,21 @@ describe('retryAfterOf', () => {
     expect(retryAfterOf({ 'retry-after': 'Thu, 01 Jan 1970 00:00:09 GMT' }, 0)).toBe(9_000);
     expect(retryAfterOf({ 'retry-after': 'soon' }, 0)).toBeUndefined();
     expect(retryAfterOf({}, 0)).toBeUndefined();
+  });
+});
+
+describe('withModelName', () => {
+  it('replaces the upstream’s name of the model wherever it stands alone', () => {
+    const body =
+      '{"error":{"message":"vendor/m-1 (models/vendor/m-1) is no vendor/m-1-mini or vendor/m-1.5."}}';
+    expect(withModelName(body, 'vendor/m-1', 'swift')).toBe(
+      '{"error":{"message":"swift (models/swift) is no vendor/m-1-mini or vendor/m-1.5."}}',
+    );
+  });
+
+  it('replaces the name at the end of a sentence', () => {
+    expect(withModelName('{"message":"Unknown model m$."}', 'm$', 'swift')).toBe(
+      '{"message":"Unknown model swift."}',
+    );
   });
 });

@@ -33,14 +33,16 @@ interface ErrorResponse {
   status: number;
   body: string;
   retryAfterMs: number | undefined;
+  /** The catalog's name of the model. */
+  model: string;
 }
 
 /** Only 400, 413 and 422 are about the client's own request; every other status concerns the operator. */
 export function judge(
-  { status, body, retryAfterMs }: ErrorResponse,
-  { dialect, native }: Candidate,
+  { status, body, retryAfterMs, model }: ErrorResponse,
+  { dialect, native, route }: Candidate,
 ): Verdict {
-  const error = dialect.outbound.decodeError(status, body);
+  const error = dialect.outbound.decodeError(status, withModelName(body, route.upstreamModel, model));
   if (status === 400 || status === 413 || status === 422)
     return {
       error: native ? error : withoutBody(error),
@@ -58,7 +60,8 @@ export function judge(
   }
   return {
     error: error.code.startsWith('upstream_') ? error : asUpstreamFailure(error),
-    unwell: status === 408 || status >= 500,
+    // A 501 is about the endpoint: some upstreams do not count tokens.
+    unwell: status === 408 || (status >= 500 && status !== 501),
     suspendCredentialMs: 0,
     aboutCredential: status === 401 || status === 403,
     ...(status === 401 ? { doubt: 'credential' } : {}),
@@ -97,6 +100,20 @@ export function retryAfterOf(
   if (typeof text !== 'string') return undefined;
   const wait = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now;
   return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
+}
+
+/** Characters with a meaning in regular expressions. */
+const SPECIAL = /[.*+?^${}()|[\]\\/]/g;
+
+/** The JSON text with the catalog's name of the model, because the upstream's name tells the supplier. */
+export function withModelName(body: string, upstreamModel: string, model: string): string {
+  if (upstreamModel === model || !body.includes(upstreamModel)) return body;
+  const whole = new RegExp(
+    `(?<![\\w-])${upstreamModel.replaceAll(SPECIAL, String.raw`\$&`)}(?![\\w-]|\\.\\w)`,
+    'g',
+  );
+  const name = JSON.stringify(model).slice(1, -1);
+  return body.replaceAll(whole, () => name);
 }
 
 /** The error without the upstream's body, which is in another format than the client's. */
