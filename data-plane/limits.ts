@@ -50,6 +50,14 @@ export const CHUNK_COST_BYTES = 512;
 export const FIRST_BUFFER_BYTES = 64 * KILOBYTE;
 
 /**
+ * Largest ratio of a decompressed body to its compressed bytes. Conversations reach about 20; bodies that are
+ * made to fill memory reach 1,000.
+ */
+export const EXPANSION_MAX = 200;
+/** Decompressed bytes of a body that may have any ratio. */
+export const EXPANSION_FREE_BYTES = 1 * MEGABYTE;
+
+/**
  * Network chunks of one body, of a client or of an upstream that sends a whole answer: a chunk costs some 350
  * bytes of heap, however few bytes it has.
  */

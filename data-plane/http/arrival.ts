@@ -5,6 +5,7 @@ import { clientAddress } from '../admission/addresses.ts';
 import { IncomingBody } from '../call/body.ts';
 import type { BodyParts } from '../call/body.ts';
 import type { OpenCall } from '../call/call.ts';
+import { decompress, encodingOf } from '../call/compressed.ts';
 import { Cut } from '../call/cut.ts';
 import { invalidRequest } from '../call/refusals.ts';
 import { Reply } from '../call/reply.ts';
@@ -104,6 +105,13 @@ export function openCall(request: IncomingMessage, response: ServerResponse, arr
       if (!arrival.walletConnections.belongs(request.socket, walletId)) reply.header('connection', 'close');
     },
     onEnd: (listener) => response.once('close', listener),
-    body: (limitBytes) => incoming.read(limitBytes),
+    body: (limitBytes) => readBody(incoming, request.headers['content-encoding'], limitBytes),
   };
+}
+
+/** Reads the whole body. The limit holds for the bytes that were sent and for what they expand to. */
+async function readBody(body: IncomingBody, header: string | undefined, limitBytes: number): Promise<Buffer> {
+  const encoding = encodingOf(header);
+  const bytes = await body.read(limitBytes);
+  return encoding === undefined ? bytes : decompress(bytes, { encoding, limitBytes, body });
 }

@@ -1,5 +1,6 @@
 /** Checks the content type of a request against the types that the endpoint takes. */
 import { GatewayError } from '@gateway/shared/failures';
+import { ENCODINGS, encodingOf } from '../call/compressed.ts';
 import type { OpenCall } from '../call/call.ts';
 import type { BodyType } from '../endpoints/endpoint.ts';
 
@@ -15,14 +16,19 @@ const BODY_TYPES: Record<BodyType, { pattern: RegExp; name: string }> = {
   },
 };
 
-/** Throws `unsupported_media_type` for a compressed body, or for a type that the endpoint does not take. */
+/**
+ * Throws `unsupported_media_type` for a type or an encoding that the endpoint does not take. Forms are read
+ * as they arrive, so they must not be compressed.
+ */
 export function checkContentType({ headers }: OpenCall, body: BodyType | 'any'): void {
   if (body === 'any') return;
+  const type = headers['content-type'] ?? '';
   const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') {
-    throw new GatewayError('unsupported_media_type', 'Send the body without Content-Encoding.');
+  if (encoding !== undefined && encoding !== 'identity' && !(JSON_TYPE.test(type) && encodingOf(encoding))) {
+    const message = `Send JSON as ${ENCODINGS.join(', ')} or plain, and forms plain.`;
+    throw new GatewayError('unsupported_media_type', message);
   }
-  if (!BODY_TYPES[body].pattern.test(headers['content-type'] ?? '')) throw wrongContentType(body);
+  if (!BODY_TYPES[body].pattern.test(type)) throw wrongContentType(body);
 }
 
 /** The failure that names the content type to send. */
