@@ -143,7 +143,7 @@ export class Fields {
   /** The meanings of a list of words. A list with a word that the table lacks is not read. */
   words<Word extends string>(name: string, table: ReadTable<Word>): Word[] | undefined {
     const isRead = this.#read.has(name);
-    const words = this.strings(name)?.map((value) => wordOf(table, value));
+    const words = this.stringOrStrings(name)?.map((value) => wordOf(table, value));
     const known = words?.filter((word) => word !== undefined);
     if (known?.length === words?.length) return known;
     if (!isRead) this.#read.delete(name);
@@ -203,6 +203,18 @@ export class Fields {
 
   objects(name: string): Fields[] | undefined {
     return this.list(name)?.map((item, index) => this.child(item, pointTo(this.pointer(name), index)));
+  }
+
+  /** A list of objects, or one object that stands for a list of one. */
+  objectOrObjects(name: string): Fields[] | undefined {
+    return isObject(this.value[name])
+      ? [this.child(this.take(name), this.pointer(name))]
+      : this.objects(name);
+  }
+
+  /** A list of strings, or one string that stands for a list of one. */
+  stringOrStrings(name: string): string[] | undefined {
+    return typeof this.value[name] === 'string' ? [this.requiredString(name)] : this.strings(name);
   }
 
   /** Pointers and values of all members that were not read, here and in nested objects that were read. */

@@ -389,3 +389,15 @@ describe('streams', () => {
     expect(written).toContain('"stop_reason":"stop_sequence","stop_sequence":"END"');
   });
 });
+
+describe('the token counts of an answer', () => {
+  it('add up to the input if the upstream counts more cached tokens than that', () => {
+    const tokens = { input: 7, output: 1, cached: 161, reasoning: null };
+    const response: ChatResponse = {
+      ...{ id: 'a', model: 'm', tokens },
+      choices: [{ blocks: [{ kind: 'text', text: 'Hi' }], finish: 'stop' }],
+    };
+    const { usage } = objectOf(inbound.encodeResponse(response, request({})));
+    expect(usage).toMatchObject({ input_tokens: 0, cache_read_input_tokens: 7 });
+  });
+});

@@ -85,11 +85,13 @@ export function readUsage(value: JsonObject): Usage {
 
 /** Encodes `usage`. */
 export function writeUsage({ tokens, counters, serviceTier }: Usage): JsonObject {
-  const read = tokens.cached ?? 0;
+  const input = tokens.input ?? 0;
+  // Azure reports more cached tokens than input tokens. Here their sum is the input, so it decides.
+  const read = Math.min(tokens.cached ?? 0, input);
   const written = counters?.cacheWrite ?? 0;
   const tier = serviceTier && TIERS[serviceTier];
   return {
-    input_tokens: Math.max(0, (tokens.input ?? 0) - read - written),
+    input_tokens: Math.max(0, input - read - written),
     cache_creation_input_tokens: written,
     cache_read_input_tokens: read,
     output_tokens: tokens.output ?? 0,

@@ -1,7 +1,7 @@
 /** Decodes `systemInstruction` and `contents` of a generateContent request. */
 import type { Media, Message, Part, PartBody } from '../canonical.ts';
 import { writeJson } from '../exact-json.ts';
-import { fieldError, isObject, objectsOf, storedObjectError } from '../fields.ts';
+import { fieldError, objectsOf, storedObjectError } from '../fields.ts';
 import type { Fields } from '../fields.ts';
 import { typeOfMime } from '../media.ts';
 import { openSeal } from '../seals.ts';
@@ -36,7 +36,7 @@ export function readMessages(fields: Fields): Message[] {
   const value = fields.take('contents');
   const at = fields.pointer('contents');
   if (typeof value === 'string') return [{ role: 'user', parts: [{ kind: 'text', text: value, at }], at }];
-  const list = isObject(value) ? [fields.child(value, at)] : fields.objects('contents');
+  const list = fields.objectOrObjects('contents');
   if (!list) throw fieldError(at, 'a list of contents');
   const open: OpenCalls = [];
   return list.map((content, index) => {
@@ -51,7 +51,7 @@ export function readMessages(fields: Fields): Message[] {
 }
 
 function readParts(content: Fields, open: OpenCalls, prefix: string): Part[] {
-  return (content.objects('parts') ?? []).map((part, index) => {
+  return (content.objectOrObjects('parts') ?? []).map((part, index) => {
     const signature = part.string(spelling(part, 'thoughtSignature'));
     const body = readPart(part, open, `call_${prefix}_${index}`);
     const seal = signature && signature !== NO_SIGNATURE ? { seal: openSeal(signature, NAME).seal } : {};
@@ -118,7 +118,7 @@ function readResult(result: Fields, open: OpenCalls, fallbackId: string): PartBo
   const isSingle = key !== undefined && others.length === 0 && RESULT_KEYS.has(key);
   const value = isSingle ? response?.value[key] : (response?.value ?? {});
   const text = typeof value === 'string' ? value : writeJson(value ?? null);
-  const media = (result.objects('parts') ?? []).map((part): Part => ({
+  const media = (result.objectOrObjects('parts') ?? []).map((part): Part => ({
     ...readPart(part, open, fallbackId),
     at: part.at,
   }));

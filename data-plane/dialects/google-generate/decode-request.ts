@@ -67,7 +67,7 @@ function readScalars(fields: Fields, pointers: ChatRequest['pointers']): Partial
   keep('seed', integer('seed'), at('seed'));
   keep('presencePenalty', number('presencePenalty'), at('presencePenalty'));
   keep('frequencyPenalty', number('frequencyPenalty'), at('frequencyPenalty'));
-  keep('stop', config.strings(spelling(config, 'stopSequences')), at('stopSequences'));
+  keep('stop', config.stringOrStrings(spelling(config, 'stopSequences')), at('stopSequences'));
   keep(
     'modalities',
     config.words(spelling(config, 'responseModalities'), READ_MODALITIES),
@@ -112,7 +112,7 @@ function readReasoning(config: Fields): Reasoning | undefined {
 
 function readToolChoice(fields: Fields): ToolChoice | undefined {
   const mode = fields.string('mode')?.toUpperCase();
-  const names = fields.strings(spelling(fields, 'allowedFunctionNames')) ?? [];
+  const names = fields.stringOrStrings(spelling(fields, 'allowedFunctionNames')) ?? [];
   const [first, ...rest] = names;
   if (mode === 'NONE') return 'none';
   if (mode === 'ANY') {
@@ -123,9 +123,9 @@ function readToolChoice(fields: Fields): ToolChoice | undefined {
 }
 
 function readTools(fields: Fields): Tool[] {
-  return (fields.objects('tools') ?? []).flatMap((tool) => {
+  return (fields.objectOrObjects('tools') ?? []).flatMap((tool) => {
     const declarations = spelling(tool, 'functionDeclarations');
-    const functions = (tool.objects(declarations) ?? []).map(readFunction);
+    const functions = (tool.objectOrObjects(declarations) ?? []).map(readFunction);
     const builtins = Object.keys(tool.value).filter((name) => name !== declarations);
     tool.ignore(...builtins);
     return [...functions, ...builtins.map((name) => readBuiltin(tool, name))];

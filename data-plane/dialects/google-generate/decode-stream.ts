@@ -63,15 +63,16 @@ class GenerateStreamDecoder implements StreamDecoder {
     const isBlocked = textOf(feedback.blockReason) !== '';
     if (candidates.length === 0 && !isBlocked && !isObject(chunk.usageMetadata)) return [];
     const events = this.#answer.start(textOf(chunk.responseId), textOf(chunk.modelVersion));
+    // Before the candidates: clients of the messages format get input tokens only at the start of an answer.
+    if (isObject(chunk.usageMetadata)) {
+      this.#usage = { ...this.#usage, ...chunk.usageMetadata };
+      events.push({ type: 'usage', ...readUsage(this.#usage) });
+    }
     const mayContinue = textOf(chunk.turnToken) !== '';
     for (const candidate of candidates) {
       events.push(...this.#answer.choice(numberOf(candidate.index) ?? 0).read(candidate, mayContinue));
     }
     if (isBlocked) events.push(...this.#answer.choice(0).blocked(textOf(feedback.blockReasonMessage)));
-    if (isObject(chunk.usageMetadata)) {
-      this.#usage = { ...this.#usage, ...chunk.usageMetadata };
-      events.push({ type: 'usage', ...readUsage(this.#usage) });
-    }
     return events;
   }
 }

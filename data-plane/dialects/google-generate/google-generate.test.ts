@@ -232,8 +232,8 @@ describe('answers of upstreams', () => {
     const list = events([
       { promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: { promptTokenCount: 3 } },
     ]);
-    expect(list.map(({ type }) => type)).toEqual(['start', 'finish', 'usage', 'done']);
-    expect(list[1]).toMatchObject({ reason: 'filter' });
+    expect(list.map(({ type }) => type)).toEqual(['start', 'usage', 'finish', 'done']);
+    expect(list[2]).toMatchObject({ reason: 'filter' });
   });
 
   it('count prompts of server-side tools as input and thoughts as output', () => {

@@ -72,13 +72,13 @@ class ChatStreamDecoder implements StreamDecoder {
     // Azure starts with a chunk that has neither id nor choices.
     if (choices.length === 0 && !usage) return [];
     const events = this.#answer.start(textOf(chunk.id), textOf(chunk.model));
+    const serviceTier = wordOf(OPENAI_READ_TIERS, chunk.service_tier);
+    if (usage) events.push({ type: 'usage', ...usage, ...(serviceTier ? { serviceTier } : {}) });
     const citations = topLevelCitations(chunk.citations);
     for (const choice of choices) {
       if (isObject(choice.error)) throw failureInsideAnswer(errorKind(choice.error));
       events.push(...this.#answer.choice(numberOf(choice.index) ?? 0).read(choice, citations));
     }
-    const serviceTier = wordOf(OPENAI_READ_TIERS, chunk.service_tier);
-    if (usage) events.push({ type: 'usage', ...usage, ...(serviceTier ? { serviceTier } : {}) });
     return events;
   }
 }

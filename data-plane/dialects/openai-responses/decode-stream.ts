@@ -24,8 +24,11 @@ const PROGRESS: ReadonlySet<string> = new Set([
 
 /** The content of a block that was reported so far. */
 interface Reported {
+  kind: BlockHead['kind'];
   text: string;
   citations: number;
+  /** Whether an item of the final answer was recognised as this block. */
+  isRecognised: boolean;
 }
 
 class ResponsesStreamDecoder implements StreamDecoder {
@@ -118,7 +121,7 @@ class ResponsesStreamDecoder implements StreamDecoder {
   }
 
   #open(key: string, head: BlockHead, seal?: Block['seal']): ChatEvent[] {
-    this.#reported.set(key, { text: '', citations: 0 });
+    this.#reported.set(key, { kind: head.kind, text: '', citations: 0, isRecognised: false });
     this.#kinds.add(head.kind);
     return this.#blocks.open(key, head, seal);
   }
@@ -183,9 +186,11 @@ class ResponsesStreamDecoder implements StreamDecoder {
   #complete(key: string, { text, citations = [], logprobs, seal, ...head }: Block): ChatEvent[] {
     const isNew = !this.#reported.has(key);
     const opened = isNew ? this.#open(key, head, seal) : [];
-    const reported = this.#reported.get(key) ?? { text: '', citations: 0 };
-    const missing = text.startsWith(reported.text) ? text.slice(reported.text.length) : '';
-    const newCitations = this.#blocks.isOpen(key) ? citations.slice(reported.citations) : [];
+    const reported = this.#reported.get(key);
+    const before = reported?.text ?? '';
+    const missing = text.startsWith(before) ? text.slice(before.length) : '';
+    if (reported) reported.text += missing;
+    const newCitations = this.#blocks.isOpen(key) ? citations.slice(reported?.citations ?? 0) : [];
     return [
       ...opened,
       ...this.#blocks.delta(key, missing, isNew ? logprobs : undefined),
@@ -195,9 +200,10 @@ class ResponsesStreamDecoder implements StreamDecoder {
   }
 
   #finish(response: JsonObject): ChatEvent[] {
-    const missing = objectsOf(response.output).flatMap((item, index) =>
-      this.#finishedIds.has(textOf(item.id)) ? [] : this.#finishItem(index, item),
-    );
+    const missing = objectsOf(response.output).flatMap((item, index) => {
+      const isTold = this.#finishedIds.has(textOf(item.id)) || this.#isTold(index, item);
+      return isTold ? [] : this.#finishItem(index, item);
+    });
     const closed = this.#blocks.closeAll();
     this.#ended = true;
     return [
@@ -207,6 +213,27 @@ class ResponsesStreamDecoder implements StreamDecoder {
       { type: 'usage', ...readUsage(response) },
       { type: 'done' },
     ];
+  }
+
+  /**
+   * Whether the stream has already told this item of the final answer under another id and index. Bedrock
+   * names its items anew in the final answer, and does not count items of reasoning there.
+   */
+  #isTold(index: number, item: JsonObject): boolean {
+    const isPart = item.type === 'message';
+    const isOpen = this.#blocks.unclosed.some(({ key }) =>
+      isPart ? key.startsWith(`${index}:`) : key === String(index),
+    );
+    const blocks = readItem(item).filter(({ kind, text }) => kind !== 'native' && text !== '');
+    if (isOpen || blocks.length === 0) return false;
+    const told = blocks.map(({ kind, text }) =>
+      [...this.#reported.values()].find(
+        (one) => !one.isRecognised && one.kind === kind && one.text.trim() === text.trim(),
+      ),
+    );
+    if (told.includes(undefined)) return false;
+    for (const one of told) if (one) one.isRecognised = true;
+    return true;
   }
 
   #failFrom(event: JsonObject): ChatEvent[] {

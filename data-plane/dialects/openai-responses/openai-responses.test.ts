@@ -349,3 +349,46 @@ describe('answers of upstreams', () => {
     expect(decoder.push({ data: '{"type":"response.brand_new"}' })).toEqual([]);
   });
 });
+
+describe('a stream whose final answer names its items anew', () => {
+  const message = (id: string) => ({
+    ...{ type: 'message', id, role: 'assistant' },
+    content: [{ type: 'output_text', text: 'Hello' }],
+  });
+  const call = (id: string) => ({
+    ...{ type: 'function_call', id, call_id: 'c1', name: 'f' },
+    arguments: '{"a":1}',
+  });
+  const thought = { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'text', text: 'Hm' }] };
+  const completed = (output: JsonObject[]) => ({
+    ...{ type: 'response.completed' },
+    response: { id: 'resp_1', model: 'up', status: 'completed', output },
+  });
+  const delta = { type: 'response.output_text.delta', output_index: 1, content_index: 0, delta: 'Hello' };
+  const textsOf = (list: JsonObject[]) => collect(events(list)).choices[0]?.blocks.map((block) => block.text);
+
+  it('is told once if the final answer counts other items', () => {
+    const thinking = { type: 'response.reasoning_text.delta', output_index: 0, delta: 'Hm' };
+    const stream = [CREATED, thinking, delta];
+    expect(textsOf([...stream, completed([message('msg_2')])])).toEqual(['Hm', 'Hello']);
+    const done = { type: 'response.output_item.done', output_index: 1, item: message('msg_1') };
+    expect(textsOf([...stream, done, completed([message('msg_2')])])).toEqual(['Hm', 'Hello']);
+    expect(textsOf([...stream, done, completed([thought, message('msg_2')])])).toEqual(['Hm', 'Hello']);
+  });
+
+  it('is told once if all items have the same index', () => {
+    const thinking = { type: 'response.output_item.done', output_index: 0, item: thought };
+    const stream = [CREATED, thinking, { ...delta, output_index: 0 }];
+    expect(textsOf([...stream, completed([thought, message('msg_1')])])).toEqual(['Hm', 'Hello']);
+  });
+
+  it('has its tool calls once, and two equal messages twice', () => {
+    const done = (at: number, item: JsonObject) => ({
+      ...{ type: 'response.output_item.done', output_index: at, item },
+    });
+    const called = [CREATED, done(2, call('fc_1')), completed([call('fc_2')])];
+    expect(textsOf(called)).toEqual(['{"a":1}']);
+    const twice = [CREATED, done(0, message('a')), done(1, message('b'))];
+    expect(textsOf([...twice, completed([message('c'), message('d')])])).toEqual(['Hello', 'Hello']);
+  });
+});
