@@ -24,8 +24,8 @@ const SECRET_LENGTH_MAX = 4096;
 /** Maximum number of credentials of one provider. */
 const CREDENTIALS_MAX = 50;
 const SUFFIX_LENGTH = 4;
-/** The visible last four characters would reveal too much of a shorter secret. */
-const SECRET_LENGTH_MIN = 12;
+/** Of a shorter secret no character is shown, because the last four would reveal too much of it. */
+const SHOWN_LENGTH_MIN = 12;
 
 /** The settings that this service needs. */
 export interface UpstreamSettings {
@@ -139,10 +139,10 @@ export async function addCredential(
   change: Change,
 ): Promise<ProviderRow> {
   const secret = input.secret.trim();
-  if (secret.length < SECRET_LENGTH_MIN || secret.length > SECRET_LENGTH_MAX || /[^\x21-\x7e]/.test(secret)) {
+  if (secret === '' || secret.length > SECRET_LENGTH_MAX || /[^\x21-\x7e]/.test(secret)) {
     throw new UserFailure(
       'INVALID',
-      `Enter a secret of ${SECRET_LENGTH_MIN} to ${SECRET_LENGTH_MAX} printable ASCII characters.`,
+      `Enter a secret of 1 to ${SECRET_LENGTH_MAX} printable ASCII characters.`,
       'secret',
     );
   }
@@ -158,7 +158,7 @@ export async function addCredential(
       id,
       providerId: provider.id,
       label: input.label.trim(),
-      suffix: secret.slice(-SUFFIX_LENGTH),
+      suffix: secret.length < SHOWN_LENGTH_MIN ? '' : secret.slice(-SUFFIX_LENGTH),
       sealed: encryptSecret(change.settings.secretKey, secret, locationOf(id)),
       origin: new URL(provider.baseUrl).origin,
     });

@@ -232,6 +232,17 @@ describe('upstreams', () => {
     expect(codesOf(await admin.send(ROUTE, { input }), 'adminRouteUpsert')).toEqual(['INVALID']);
   });
 
+  it('may have short secrets, of which nothing is shown', async () => {
+    const made = await save({ name: 'short' });
+    const providerId = pick<string>(made, 'adminProviderUpsert', 'provider', 'id');
+    const add = async (label: string, secret: string) =>
+      admin.send(CREDENTIAL, { input: { providerId, label, secret, reason: 'test' } });
+    const added = await add('in-house', 'sk-1234');
+    const credentials = pick<object[]>(added, 'adminCredentialAdd', 'provider', 'credentials');
+    expect(credentials).toMatchObject([{ label: 'in-house', suffix: '' }]);
+    expect(codesOf(await add('empty', ' '), 'adminCredentialAdd')).toEqual(['INVALID']);
+  });
+
   it('are visible to administrators only', async () => {
     const user = await test.user('curious@example.com');
     expect(
