@@ -1,4 +1,5 @@
 /** Answers token counts for free: from an upstream of the client's format if there is one, else estimated. */
+import type { Family } from '@gateway/shared/catalog';
 import { GatewayError } from '@gateway/shared/failures';
 import { admitFree } from '../admission/admit.ts';
 import type { Caller } from '../admission/authenticate.ts';
@@ -29,22 +30,35 @@ const MEDIA_CHARACTERS = 4_096;
 
 /** The token count in one format. */
 export interface CountFormat {
-  credentials: 'messages' | 'generative';
+  credentials: 'bearer' | 'messages' | 'generative';
+  family: Family;
   /** Path below the upstream's base URL. */
   path(model: string): string;
   /** Member of the answer that holds the number. */
   field: string;
+  /** Further members of the answer. */
+  rest?: Record<string, string>;
 }
 
 /** https://docs.anthropic.com/en/api/messages-count-tokens */
 export const MESSAGES_COUNT: CountFormat = {
   credentials: 'messages',
+  family: 'messages',
   path: () => '/messages/count_tokens',
   field: 'input_tokens',
+};
+/** https://platform.openai.com/docs/api-reference/responses/input-tokens */
+export const RESPONSES_COUNT: CountFormat = {
+  credentials: 'bearer',
+  family: 'responses',
+  path: () => '/responses/input_tokens',
+  field: 'input_tokens',
+  rest: { object: 'response.input_tokens' },
 };
 /** https://ai.google.dev/api/tokens */
 export const GENERATIVE_COUNT: CountFormat = {
   credentials: 'generative',
+  family: 'generative_language',
   path: (model) => `/models/${encodeURIComponent(model)}:countTokens`,
   field: 'totalTokens',
 };
@@ -77,25 +91,28 @@ async function answerCount(
   refuseStored(body);
   const name = target.model ?? body.value.model;
   const { model } = findPricedModel(call.config, caller, typeof name === 'string' ? name : '');
-  const family = target.format.credentials === 'messages' ? 'messages' : 'generative_language';
+  const { format } = target;
   const native = call.config
-    .routesFor(model.id, family)
+    .routesFor(model.id, format.family)
     .filter(({ provider }) => provider.protocols.includes(target.dialect.name));
   const { walletId } = caller.key;
   const counted = await askNative(call, services, {
     ...target,
     walletId,
+    name: model.name,
     body,
     native,
     passUnknown: model.passUnknown,
   });
   if (counted === undefined) call.reply.header('x-gateway-estimated', '1');
-  const answer = { [target.format.field]: counted ?? estimateTokens(body.value) };
+  const answer = { ...format.rest, [format.field]: counted ?? estimateTokens(body.value) };
   call.reply.whole(200, 'application/json', JSON.stringify(answer));
 }
 
 interface NativeCount extends CountTarget {
   walletId: string;
+  /** The catalog's name of the model. */
+  name: string;
   body: RequestBody;
   passUnknown: boolean;
   native: readonly CompiledRoute[];
@@ -109,6 +126,7 @@ async function askNative(call: Call, services: Services, count: NativeCount): Pr
   try {
     return await services.upstreams.ask(call, countRequest(call, count), {
       walletId: count.walletId,
+      model: count.name,
       routes: count.native,
     });
   } catch (error) {
@@ -125,7 +143,14 @@ function countRequest(call: Call, count: NativeCount): ForwardedRequest<number> 
     outgoing: ({ provider, route, credential }) => {
       const { name, inbound, outbound } = dialect;
       const model = route.upstreamModel;
-      const options = { dialect: name, model, streamed: false, tables: inbound.mirror, passUnknown };
+      const options = {
+        dialect: name,
+        model,
+        streamed: false,
+        counts: true,
+        tables: inbound.mirror,
+        passUnknown,
+      };
       const request = mirrored(body, call.headers, options);
       refuseLosses(request.dropped, call.headers);
       return {

@@ -51,6 +51,12 @@ export class Reply {
     else this.#response.end(body);
   }
 
+  /** Sends a status without a body, such as 304. */
+  empty(status: number): void {
+    this.#response.writeHead(status, this.#headers);
+    this.#response.end();
+  }
+
   /** Sends the complete answer, then reads the rest of the request's body within limits, and disconnects. */
   #lastAnswer(status: number, body: string | Buffer): void {
     this.#headers['connection'] = 'close';

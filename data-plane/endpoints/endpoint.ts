@@ -1,6 +1,7 @@
 /** A row of the endpoint table, and two functions that all rows use. */
 import type { DialectName, Family } from '@gateway/shared/catalog';
 import { GatewayError } from '@gateway/shared/failures';
+import type { Credentials } from '../admission/authenticate.ts';
 import type { Call } from '../call/call.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { Upgrade } from '../realtime/open.ts';
@@ -20,6 +21,8 @@ export interface Endpoint {
   method: Method;
   path: string;
   family: Family | 'free';
+  /** Where the row takes its key from. */
+  credentials: Credentials;
   /** The content types that the body may have. */
   body: BodyType | 'any';
   /** Serves the path as a WebSocket. Throws the failure that is sent instead of accepting the upgrade. */

@@ -4,6 +4,7 @@ import type { Call } from '../call/call.ts';
 import { dialectOf } from './endpoint.ts';
 import type { Endpoint } from './endpoint.ts';
 import { openEmbeddings } from '../exchange/embeddings.ts';
+import type { ClientEmbeddings } from '../exchange/embedding-formats.ts';
 import { openRelayed } from '../exchange/open-relay.ts';
 import type { RelayKind } from '../exchange/relay-kinds.ts';
 import { parseRequestBody } from '../exchange/request-body.ts';
@@ -17,38 +18,40 @@ const EMBEDDINGS_BODY_BYTES = 4 * 1024 * 1024;
 /** Maximum size of a search request, in bytes: agents send their conversation with it. */
 const SEARCH_BODY_BYTES = 8 * 1024 * 1024;
 
-/** The row of embeddings in OpenAI's format. */
-export function embeddings(path: string): Endpoint {
+/** The row of embeddings in a format that has the model in its body. */
+export function embeddings(path: string, own: ClientEmbeddings): Endpoint {
   return {
     method: 'POST',
     path,
     family: 'embeddings',
+    credentials: 'bearer',
     body: 'json',
-    answer: (call, services) => embed(call, services),
+    answer: (call, services) => embed(call, services, { own }),
   };
 }
 
-/** Serves embeddings in OpenAI's format, or in Google's if model and verb come from the path. */
+/** Serves embeddings. Model and verb come from the path in Google's format. */
 export function embed(
   call: Call,
   services: Services,
-  path?: { model: string; batch: boolean },
+  { own, path }: { own: ClientEmbeddings; path?: { model: string; batch: boolean } },
 ): Promise<void> {
   const open = async (read: Call) => {
     const body = parseRequestBody(await read.body(EMBEDDINGS_BODY_BYTES));
-    return openEmbeddings({ body, headers: read.headers, ...(path ? { path } : {}) });
+    return openEmbeddings({ body, headers: read.headers, own, ...(path ? { path } : {}) });
   };
   const credentials = path ? 'generative' : 'bearer';
   return serve(call, { family: 'embeddings', credentials, open }, services);
 }
 
-/** The row of a relayed endpoint. */
-export function relayed(kind: RelayKind): Endpoint {
-  const { family, path, body } = kind;
+/** The row of a relayed endpoint, below `/v1` or another version. */
+export function relayed(kind: RelayKind, version = '/v1'): Endpoint {
+  const { family, body } = kind;
   return {
     method: 'POST',
-    path: `/v1${path}`,
+    path: version + kind.path,
     family,
+    credentials: 'bearer',
     body,
     answer: (call, services) => {
       const { spool } = services;
@@ -66,6 +69,7 @@ export function realtime(path: string): Endpoint {
     method: 'GET',
     path,
     family: 'realtime',
+    credentials: 'realtime',
     body: 'any',
     upgrade: serveRealtime,
     answer: async (call) => {
@@ -84,6 +88,7 @@ export function search(path: string): Endpoint {
     method: 'POST',
     path,
     family: 'search',
+    credentials: 'bearer',
     body: 'json',
     answer: (call, services) => {
       const open = async (read: Call) =>

@@ -42,7 +42,8 @@ export const STORED_ENDPOINTS: readonly Endpoint[] = [
 type Answer = Endpoint['answer'];
 
 function free(method: Method, path: string, answer: Answer): Endpoint {
-  return { method, path, family: 'free', body: method === 'POST' ? 'json' : 'any', answer };
+  const credentials = isCachePath(path) ? 'generative' : 'bearer';
+  return { method, path, family: 'free', credentials, body: method === 'POST' ? 'json' : 'any', answer };
 }
 
 /** The object that the rest of a path names. Throws `not_found` if there is more below it. */
@@ -93,7 +94,7 @@ function cacheRows(path: string): Endpoint[] {
   return [
     cacheRow('POST', path),
     // The provider's list has the objects of all customers.
-    free('GET', path, answerUnimplemented),
+    { ...free('GET', path, answerUnimplemented), credentials: 'models' },
     stored('GET'),
     cacheRow('PATCH', one),
     stored('DELETE'),
@@ -105,6 +106,7 @@ function cacheRow(method: 'POST' | 'PATCH', path: string): Endpoint {
     method,
     path,
     family: 'generative_language',
+    credentials: 'generative',
     body: 'json',
     answer: (call, services, rest) => {
       if (method === 'PATCH') objectIn('/cachedContents', rest);

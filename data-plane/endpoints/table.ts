@@ -1,7 +1,12 @@
 /** The endpoint table: every path that a node serves to API clients. Other paths answer 404. */
 import type { DialectName, Family } from '@gateway/shared/catalog';
 import { GatewayError } from '@gateway/shared/failures';
-import { GENERATIVE_COUNT, MESSAGES_COUNT, answerTokenCount } from '../answers/count-tokens.ts';
+import {
+  GENERATIVE_COUNT,
+  MESSAGES_COUNT,
+  RESPONSES_COUNT,
+  answerTokenCount,
+} from '../answers/count-tokens.ts';
 import type { CountFormat } from '../answers/count-tokens.ts';
 import { answerModels } from '../answers/models.ts';
 import { UNIMPLEMENTED_PATHS, answerUnimplemented } from '../answers/unimplemented.ts';
@@ -26,23 +31,39 @@ import {
   TRANSCRIPTIONS,
   TRANSLATIONS,
 } from '../exchange/relay-kinds.ts';
+import { COHERE } from '../exchange/cohere-embeddings.ts';
 import { openCompact } from '../exchange/compact.ts';
+import { GOOGLE, OPENAI } from '../exchange/embedding-formats.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { serve } from '../pipeline.ts';
 
 /** Maximum size of a chat request, in bytes: images are sent inside. */
 const CHAT_BODY_BYTES = 32 * 1024 * 1024;
 
+const RELAYED = [
+  ...[TRANSCRIPTIONS, TRANSLATIONS, SPEECH, IMAGE_GENERATIONS, IMAGE_EDITS, RERANK, MODERATIONS],
+];
+
 /** All rows of the table. */
 export const ENDPOINTS: readonly Endpoint[] = [
   chat('/v1/chat/completions', { family: 'chat_completions', credentials: 'bearer', dialect: 'openai-chat' }),
   chat('/v1/messages', { family: 'messages', credentials: 'messages', dialect: 'anthropic-messages' }),
   chat('/v1/responses', { family: 'responses', credentials: 'bearer', dialect: 'openai-responses' }),
-  { method: 'POST', path: '/v1/responses/compact', family: 'compact', body: 'json', answer: serveCompact },
+  {
+    ...{
+      method: 'POST',
+      path: '/v1/responses/compact',
+      family: 'compact',
+      credentials: 'bearer',
+      body: 'json',
+    },
+    answer: serveCompact,
+  },
   {
     method: 'POST',
     path: '/v1/completions',
     family: 'completions',
+    credentials: 'bearer',
     body: 'json',
     answer: (call, services) =>
       serveChat(call, services, {
@@ -52,21 +73,18 @@ export const ENDPOINTS: readonly Endpoint[] = [
         format: () => ({ inbound: services.completions, dialect: undefined }),
       }),
   },
-  embeddings('/v1/embeddings'),
-  ...[TRANSCRIPTIONS, TRANSLATIONS, SPEECH, IMAGE_GENERATIONS, IMAGE_EDITS, RERANK, MODERATIONS].map(relayed),
+  embeddings('/v1/embeddings', OPENAI),
+  embeddings('/v2/embed', COHERE),
+  ...RELAYED.map((kind) => relayed(kind)),
+  // Cohere's second version asks and answers like its first one.
+  relayed(RERANK, '/v2'),
   search('/v1/alpha/search'),
   realtime('/v1/realtime'),
   generative('/v1beta/models/*'),
   // Google's current SDK uses /v1 for these verbs.
   generative('/v1/models/*'),
-  {
-    method: 'POST',
-    path: '/v1/messages/count_tokens',
-    family: 'free',
-    body: 'json',
-    answer: (call, services) =>
-      countTokens(call, services, { format: MESSAGES_COUNT, dialect: 'anthropic-messages' }),
-  },
+  count('/v1/messages/count_tokens', { format: MESSAGES_COUNT, dialect: 'anthropic-messages' }),
+  count('/v1/responses/input_tokens', { format: RESPONSES_COUNT, dialect: 'openai-responses' }),
   models('/v1/models', 'models'),
   models('/v1/models/*', 'models'),
   models('/v1beta/models', 'generative'),
@@ -76,6 +94,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     method: 'GET',
     path: '/v1/responses',
     family: 'free',
+    credentials: 'bearer',
     body: 'any',
     answer: async (call) => {
       call.reply.header('upgrade', 'websocket');
@@ -100,6 +119,7 @@ function chat(path: string, { family, credentials, dialect }: ChatRow): Endpoint
     method: 'POST',
     path,
     family,
+    credentials,
     body: 'json',
     answer: (call, services) =>
       serveChat(call, services, {
@@ -148,12 +168,19 @@ function serveCompact(call: Call, services: Services): Promise<void> {
   return serve(call, { family: 'compact', credentials: 'bearer', open }, services);
 }
 
+/** Verbs of Google's models that the gateway does not offer. https://ai.google.dev/api */
+const OTHER_VERBS: ReadonlySet<string> = new Set([
+  ...['predict', 'predictLongRunning', 'batchGenerateContent', 'asyncBatchEmbedContent'],
+  ...['generateAnswer', 'generateText', 'generateMessage', 'embedText', 'batchEmbedText', 'countTextTokens'],
+]);
+
 /** A row for `models/{model}:{verb}`. The model's name may contain colons, the verb may not. */
 function generative(path: string): Endpoint {
   return {
     method: 'POST',
     path,
     family: 'generative_language',
+    credentials: 'generative',
     body: 'json',
     answer: (call, services, rest) => {
       const colon = rest.lastIndexOf(':');
@@ -163,7 +190,8 @@ function generative(path: string): Endpoint {
         return countTokens(call, services, { format: GENERATIVE_COUNT, dialect: 'google-generate', model });
       }
       if (verb === 'embedContent' || verb === 'batchEmbedContents')
-        return embed(call, services, { model, batch: verb === 'batchEmbedContents' });
+        return embed(call, services, { own: GOOGLE, path: { model, batch: verb === 'batchEmbedContents' } });
+      if (OTHER_VERBS.has(verb)) return answerUnimplemented(call, services);
       if (colon < 0 || (verb !== 'generateContent' && verb !== 'streamGenerateContent'))
         throw notFound(call.path);
       return serveChat(call, services, {
@@ -184,17 +212,31 @@ function models(path: string, credentials: Credentials): Endpoint {
     method: 'GET',
     path,
     family: 'free',
+    credentials,
     body: 'any',
     answer: (call, services, rest) =>
       answerModels(call, services, rest ? { credentials, model: rest } : { credentials }),
   };
 }
 
-function countTokens(
-  call: Call,
-  services: Services,
-  target: { format: CountFormat; dialect: DialectName; model?: string },
-): Promise<void> {
+interface CountTarget {
+  format: CountFormat;
+  dialect: DialectName;
+  model?: string;
+}
+
+function count(path: string, target: CountTarget): Endpoint {
+  return {
+    method: 'POST',
+    path,
+    family: 'free',
+    credentials: target.format.credentials,
+    body: 'json',
+    answer: (call, services) => countTokens(call, services, target),
+  };
+}
+
+function countTokens(call: Call, services: Services, target: CountTarget): Promise<void> {
   return answerTokenCount(call, services, { ...target, dialect: dialectOf(services, target.dialect, call) });
 }
 
@@ -204,6 +246,7 @@ function unimplemented(path: string): Endpoint[] {
     method,
     path,
     family: 'free',
+    credentials: 'models',
     body: 'any',
     answer: answerUnimplemented,
   }));

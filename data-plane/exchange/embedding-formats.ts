@@ -4,6 +4,7 @@
 import { invalidRequest } from '../call/refusals.ts';
 import type { TokenCounts } from '@gateway/shared/records';
 import { NO_TOKENS } from '../dialects/canonical.ts';
+import { writeJson } from '../dialects/exact-json.ts';
 import {
   Fields,
   isObject,
@@ -32,6 +33,8 @@ export interface EmbeddingRequest {
   dimensions: number | undefined;
   /** How OpenAI's clients want each vector written. */
   encoding: 'float' | 'base64';
+  /** The types in which Cohere's clients want each vector written. */
+  types?: string[];
   /** Whether this is a single call of Google's, whose answer holds one vector. */
   single: boolean;
   /** JSON pointers of the members that the other format cannot carry. */
@@ -54,19 +57,23 @@ interface EncodedEmbeddings {
   dropped: string[];
 }
 
-/** One wire format, both towards clients and towards upstreams. */
-export interface EmbeddingFormat {
-  /** The protocol whose upstreams speak this format. */
+/** A format that clients speak. */
+export interface ClientEmbeddings {
+  /** The protocol whose upstreams speak this format, or are asked first. */
   protocol: 'openai-chat' | 'google-generate';
   /** Throws `invalid_request` naming the parameter. */
   decodeRequest(wire: JsonObject, path?: { model: string; batch: boolean }): EmbeddingRequest;
+  encodeResponse(answer: EmbeddingAnswer, request: EmbeddingRequest): JsonObject;
+}
+
+/** A format that clients and upstreams speak. */
+export interface EmbeddingFormat extends ClientEmbeddings {
   /** The client's request for an upstream of the same format. */
   mirrorRequest(body: RequestBody, model: string): EncodedEmbeddings;
   /** Throws `invalid_request` for inputs that this format cannot carry. */
   encodeRequest(request: EmbeddingRequest, model: string): EncodedEmbeddings;
   /** Throws `upstream_failed` for an unreadable answer. */
   decodeResponse(wire: JsonObject): EmbeddingAnswer;
-  encodeResponse(answer: EmbeddingAnswer, request: EmbeddingRequest): JsonObject;
 }
 
 /** OpenAI's format. */
@@ -127,7 +134,7 @@ export const GOOGLE: EmbeddingFormat = {
   decodeRequest: (wire, { model = '', batch = false } = { model: '', batch: false }) => {
     const fields = new Fields(wire);
     fields.ignore('model');
-    const calls = batch ? (fields.objects('requests') ?? []) : [fields];
+    const calls = batch ? (fields.objectOrObjects('requests') ?? []) : [fields];
     if (calls.length === 0) throw fieldError('/requests', 'a list that is not empty');
     const inputs = calls.map(contentOf);
     const dimensions = calls.map((call) => call.integer('outputDimensionality'));
@@ -143,16 +150,12 @@ export const GOOGLE: EmbeddingFormat = {
       extras,
     };
   },
-  mirrorRequest: ({ value }, model) => {
+  mirrorRequest: ({ exact: value }, model) => {
     const calls = Array.isArray(value.requests) ? objectsOf(value.requests) : undefined;
     const named = (call: JsonObject): JsonObject => ({ ...call, model: `models/${model}` });
     return calls
-      ? {
-          ...pathOf(model, true),
-          body: JSON.stringify({ ...value, requests: calls.map(named) }),
-          dropped: [],
-        }
-      : { ...pathOf(model, false), body: JSON.stringify(named(value)), dropped: [] };
+      ? { ...pathOf(model, true), body: writeJson({ ...value, requests: calls.map(named) }), dropped: [] }
+      : { ...pathOf(model, false), body: writeJson(named(value)), dropped: [] };
   },
   encodeRequest: ({ inputs, dimensions, extras }, model) => {
     const requests = inputs.map((input) => {
@@ -211,7 +214,7 @@ function contentOf(call: Fields): string {
   const content = call.object('content');
   if (!content) throw fieldError(call.pointer('content'), 'an object');
   content.ignore('role');
-  const parts = content.objects('parts') ?? [];
+  const parts = content.objectOrObjects('parts') ?? [];
   if (parts.length === 0) throw fieldError(content.pointer('parts'), 'a list that is not empty');
   call.ignore('model');
   for (const part of parts) if (part.has('fileData')) throw storedObjectError(part.pointer('fileData'));
@@ -228,8 +231,8 @@ function vectorOf(value: unknown): number[] {
   );
 }
 
-/** OpenAI's SDKs ask for this by default: https://platform.openai.com/docs/api-reference/embeddings */
-function base64Of(vector: readonly number[]): string {
+/** The vector as little-endian 32-bit floats in base64, for which OpenAI's SDKs ask by default. */
+export function base64Of(vector: readonly number[]): string {
   const bytes = Buffer.alloc(vector.length * FLOAT_BYTES);
   vector.forEach((number, at) => bytes.writeFloatLE(number, at * FLOAT_BYTES));
   return bytes.toString('base64');

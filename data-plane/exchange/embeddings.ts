@@ -1,6 +1,6 @@
 /**
- * Embeddings in two formats, each on upstreams of either: OpenAI's list of inputs, and Google's single and
- * batched calls. https://platform.openai.com/docs/api-reference/embeddings
+ * Embeddings in the formats of OpenAI, Google and Cohere, each on upstreams of the first two: OpenAI's list
+ * of inputs, and Google's single and batched calls. https://platform.openai.com/docs/api-reference/embeddings
  * https://ai.google.dev/api/embeddings
  */
 import type { IncomingHttpHeaders } from 'node:http';
@@ -11,10 +11,10 @@ import { addressOf } from '../upstreams/connections.ts';
 import type { OutgoingRequest } from '../upstreams/send.ts';
 import { parseObject } from '../dialects/fields.ts';
 import { failureInsideAnswer, unreadableAnswer } from '../dialects/upstream-errors.ts';
-import { withModelName } from './answer-names.ts';
+import { withNames } from './answer-names.ts';
 import { refuseLosses } from './dropped.ts';
 import { GOOGLE, OPENAI } from './embedding-formats.ts';
-import type { EmbeddingFormat, EmbeddingRequest } from './embedding-formats.ts';
+import type { ClientEmbeddings, EmbeddingFormat, EmbeddingRequest } from './embedding-formats.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
 import { checkModelLimits } from './relay.ts';
@@ -28,19 +28,20 @@ const ANSWER_BYTES = 128 * 1024 * 1024;
 interface EmbeddingInput {
   body: RequestBody;
   headers: IncomingHttpHeaders;
-  /** Model and verb of Google's path; absent for OpenAI's format. */
+  /** The client's format. */
+  own: ClientEmbeddings;
+  /** Model and verb of Google's path. */
   path?: { model: string; batch: boolean };
 }
 
-/** The exchange for a request of either format. Throws `invalid_request` naming the parameter. */
-export function openEmbeddings({ body, headers, path }: EmbeddingInput): Exchange {
-  const own = path ? GOOGLE : OPENAI;
+/** The exchange for a request of any format. Throws `invalid_request` naming the parameter. */
+export function openEmbeddings({ body, headers, own, path }: EmbeddingInput): Exchange {
   const request = own.decodeRequest(body.value, path);
   return new EmbeddingExchange({ own, request, body, headers });
 }
 
 interface EmbeddingParts {
-  own: EmbeddingFormat;
+  own: ClientEmbeddings;
   request: EmbeddingRequest;
   body: RequestBody;
   headers: IncomingHttpHeaders;
@@ -77,7 +78,9 @@ class EmbeddingExchange implements Exchange {
     const { upstreamModel } = candidate.route;
     const target = formatOf(candidate);
     const encoded =
-      target === own ? own.mirrorRequest(body, upstreamModel) : target.encodeRequest(request, upstreamModel);
+      target === own
+        ? target.mirrorRequest(body, upstreamModel)
+        : target.encodeRequest(request, upstreamModel);
     refuseLosses(encoded.dropped, headers);
     this.#dropped = encoded.dropped;
     return {
@@ -104,7 +107,7 @@ class EmbeddingExchange implements Exchange {
     attempt.settle();
     const body =
       target === own
-        ? withModelName(bytes, this.#name)
+        ? withNames(bytes, { model: this.#name })
         : JSON.stringify(own.encodeResponse(answer, { ...request, model: this.#name }));
     const { tokens } = answer;
     const dropped = this.#dropped;

@@ -24,6 +24,8 @@ interface MirrorOptions {
   dialect: DialectName;
   model: string;
   streamed: boolean;
+  /** Whether only the tokens of the request are counted, which stores nothing. */
+  counts?: boolean;
   /** What passes. Without tables all members pass, and no header. */
   tables: MirrorTables | undefined;
   /** Whether members, headers and flags that the tables do not know pass, too. */
@@ -62,7 +64,7 @@ export function mirrored(
 /** All customers share the operator's account, so nothing of theirs may be stored there. */
 function editsOf(
   { value }: RequestBody,
-  { dialect, model, streamed }: Pick<MirrorOptions, 'dialect' | 'model' | 'streamed'>,
+  { dialect, model, streamed, counts }: Pick<MirrorOptions, 'dialect' | 'model' | 'streamed' | 'counts'>,
 ): Edits {
   const edits: Edits = new Map();
   if (dialect === 'google-generate') {
@@ -71,7 +73,7 @@ function editsOf(
     return edits;
   }
   edits.set('model', JSON.stringify(model));
-  if (dialect === 'openai-responses') edits.set('store', 'false');
+  if (dialect === 'openai-responses') edits.set('store', counts ? undefined : 'false');
   if (dialect === 'openai-chat') {
     if ('store' in value) edits.set('store', undefined);
     const streamOptions = { ...objectOf(value.stream_options), include_usage: true };

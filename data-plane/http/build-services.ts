@@ -40,6 +40,8 @@ export interface ServerDependencies extends Pick<
   now?: () => number;
   /** Limit of all request bodies in memory together, in bytes. By default BODY_MEMORY_BYTES. */
   bodyMemoryBytes?: number;
+  /** The version of the program, for the description of the API. */
+  version?: string;
   log: Log;
 }
 

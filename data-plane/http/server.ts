@@ -130,7 +130,8 @@ function registerTable(app: FastifyInstance, node: Node): void {
   const { store, settings } = node.dependencies;
   const { metricsToken } = settings;
   const ready = () => checkReady(node.dependencies);
-  for (const route of siteRoutes({ store, metrics: node.services.metrics, metricsToken, ready })) {
+  const { version = '0.0.0' } = node.dependencies;
+  for (const route of siteRoutes({ store, metrics: node.services.metrics, metricsToken, ready, version })) {
     const { method, path: url } = route;
     app.route({ method, url, handler: (request, reply) => visit(node, route, { request, reply }) });
   }

@@ -1,5 +1,8 @@
-/** The paths of a node that need no key: health, metrics, and redirects to the console. */
-import { timingSafeEqual } from 'node:crypto';
+/**
+ * The paths of a node that need no key: health, metrics, the description of the API, and redirects to the
+ * console.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 import { digestOf } from '@gateway/shared/secrets';
 import type { OpenCall } from '../call/call.ts';
@@ -7,6 +10,10 @@ import type { ConfigStore } from '../config/config.ts';
 import { notFound } from '../endpoints/endpoint.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Reply } from '../call/reply.ts';
+import { openApiDocument } from '../openapi/document.ts';
+
+/** Time for which caches keep the description of the API, in seconds. */
+const DESCRIPTION_SECONDS = 3_600;
 
 /** One path of the site. */
 export interface SiteRoute {
@@ -22,6 +29,7 @@ const CONSOLE_PATHS = [
   '/register',
   '/pricing',
   '/privacy-policy',
+  '/docs/conformance',
   '/keys',
   '/wallet',
   '/usage',
@@ -40,10 +48,12 @@ interface SiteParts {
   metricsToken: string | undefined;
   /** Throws if the node should get no requests. */
   ready(): unknown;
+  /** The version of the program. */
+  version: string;
 }
 
 /** Every path of the site. */
-export function siteRoutes({ store, metrics, metricsToken, ready }: SiteParts): SiteRoute[] {
+export function siteRoutes({ store, metrics, metricsToken, ready, version }: SiteParts): SiteRoute[] {
   return [
     { method: 'GET', path: '/livez', answer: ({ reply }) => sendStatus(reply, 200) },
     { method: 'GET', path: '/readyz', answer: ({ reply }) => sendStatus(reply, succeeds(ready) ? 200 : 503) },
@@ -55,6 +65,7 @@ export function siteRoutes({ store, metrics, metricsToken, ready }: SiteParts): 
         reply.whole(200, metrics.registry.contentType, await metrics.registry.metrics());
       },
     },
+    { method: 'GET', path: '/openapi.json', answer: description(version) },
     // Claude Code sends this request without a key before it starts.
     { method: 'HEAD', path: '/', answer: ({ reply }) => reply.whole(200, 'text/plain', '') },
     ...CONSOLE_PATHS.map((path): SiteRoute => ({
@@ -86,6 +97,19 @@ function mayReadMetrics(
     return timingSafeEqual(Buffer.from(digestOf(given)), Buffer.from(digestOf(token)));
   if (headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined) return false;
   return ipaddr.isValid(address) && LOCAL_RANGES.has(ipaddr.process(address).range());
+}
+
+/** Sends the description of the API, which caches keep and ask for again by its hash. */
+function description(version: string): SiteRoute['answer'] {
+  const body = JSON.stringify(openApiDocument(version));
+  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  return ({ headers, reply }) => {
+    reply.header('etag', etag);
+    reply.header('cache-control', `public, max-age=${DESCRIPTION_SECONDS}`);
+    const known = (headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+    if (known.includes(etag)) reply.empty(304);
+    else reply.whole(200, 'application/json', body);
+  };
 }
 
 function sendStatus(reply: Reply, status: 200 | 503): void {
