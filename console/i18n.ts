@@ -37,6 +37,7 @@ export type Area =
   | 'profile'
   | 'playground'
   | 'help'
+  | 'conformance'
   | 'privacy'
   | 'pools'
   | 'purchase'
@@ -68,6 +69,7 @@ const ENGLISH: Record<Area, LoadWords> = {
   personal: () => import('./messages/en/personal.ts'),
   profile: () => import('./messages/en/profile.ts'),
   help: () => import('./messages/en/help.ts'),
+  conformance: () => import('./messages/en/conformance.ts'),
   privacy: () => import('./messages/en/privacy.ts'),
   playground: () => import('./messages/en/playground.ts'),
 };

@@ -70,6 +70,12 @@ const help = createRoute({
   loader: words('help'),
   component: lazyRouteComponent(() => import('./pages/help/help-page.tsx'), 'HelpPage'),
 });
+const conformance = createRoute({
+  getParentRoute: () => root,
+  path: '/docs/conformance',
+  loader: words('conformance'),
+  component: lazyRouteComponent(() => import('./pages/conformance/conformance-page.tsx'), 'ConformancePage'),
+});
 const policy = createRoute({
   getParentRoute: () => root,
   path: '/privacy-policy',
@@ -205,6 +211,7 @@ const tree = root.addChildren([
   claim,
   activate,
   help,
+  conformance,
   policy,
   pricing,
   model,

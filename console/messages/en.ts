@@ -3,6 +3,7 @@ import { account } from './en/account.ts';
 import { admin } from './en/admin.ts';
 import { cards } from './en/cards.ts';
 import { chains } from './en/chains.ts';
+import { conformance } from './en/conformance.ts';
 import { frame } from './en/frame.ts';
 import { help } from './en/help.ts';
 import { keys } from './en/keys.ts';
@@ -37,5 +38,6 @@ export const en = {
   ...playground,
   ...profile,
   ...help,
+  ...conformance,
   ...privacy,
 } as const;

@@ -3,6 +3,7 @@ import { account } from './zh-cn/account.ts';
 import { admin } from './zh-cn/admin.ts';
 import { cards } from './zh-cn/cards.ts';
 import { chains } from './zh-cn/chains.ts';
+import { conformance } from './zh-cn/conformance.ts';
 import { frame } from './zh-cn/frame.ts';
 import { help } from './zh-cn/help.ts';
 import { keys } from './zh-cn/keys.ts';
@@ -37,5 +38,6 @@ export const zhCN = {
   ...playground,
   ...profile,
   ...help,
+  ...conformance,
   ...privacy,
 };

@@ -34,6 +34,7 @@ export const PUBLIC_PAGES = [
   '/pricing/coder-max',
   '/privacy-policy',
   '/help',
+  '/docs/conformance',
   '/no-such-page',
 ];
 export const OWN_PAGES = [

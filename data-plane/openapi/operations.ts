@@ -215,7 +215,11 @@ export const OPERATIONS: Readonly<Record<string, readonly Operation[]>> = {
   ],
   'DELETE /v1/responses/*': [stored('deleteResponse', RESPONSE, 'Deletes a stored response.')],
   'POST /v1/responses/*': [
-    stored('cancelResponse', `${RESPONSE}/cancel`, 'Always refuses: responses in the background are not offered.'),
+    stored(
+      'cancelResponse',
+      `${RESPONSE}/cancel`,
+      'Always refuses: responses in the background are not offered.',
+    ),
   ],
   'POST /v1/conversations': [
     {
@@ -229,7 +233,10 @@ export const OPERATIONS: Readonly<Record<string, readonly Operation[]>> = {
     stored('getItem', `${CONVERSATION}/items/{item}`, 'Returns one item of a conversation.'),
   ],
   'POST /v1/conversations/*': [
-    { ...stored('changeConversation', CONVERSATION, 'Changes a conversation.'), request: 'ConversationRequest' },
+    {
+      ...stored('changeConversation', CONVERSATION, 'Changes a conversation.'),
+      request: 'ConversationRequest',
+    },
     {
       ...stored('addItems', `${CONVERSATION}/items`, 'Adds items to a conversation.'),
       request: 'ConversationRequest',

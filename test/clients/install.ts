@@ -22,7 +22,7 @@ function clientsFolder(): string {
 
 /** Installs an npm package once, and returns the folder of its programs. Throws npm's error if that fails. */
 export async function installPrograms(name: string): Promise<string> {
-  const folder = await once(name, async (fresh) => {
+  const folder = await installOnce(name, async (fresh) => {
     writeFileSync(join(fresh, 'package.json'), '{ "private": true }\n');
     const options = ['--save-exact', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
     await run('npm', ['install', ...options, name], { cwd: fresh, ...OPTIONS });
@@ -37,7 +37,7 @@ export async function installPrograms(name: string): Promise<string> {
 
 /** Installs PYTHON_PACKAGES once, and returns the folder for PYTHONPATH. Throws if pip or Python fails. */
 export function installPythonPackages(): Promise<string> {
-  return once(PYTHON_PACKAGES.join(' '), async (fresh) => {
+  return installOnce(PYTHON_PACKAGES.join(' '), async (fresh) => {
     const options = ['--quiet', '--disable-pip-version-check', '--no-compile', '--target', fresh];
     await run('python3', ['-m', 'pip', 'install', ...options, ...PYTHON_PACKAGES], OPTIONS);
   });
@@ -58,7 +58,7 @@ export async function ifInstalled(what: string, installing: Promise<string>): Pr
 }
 
 /** A folder that is filled once, completely or not at all, even if several processes start at once. */
-async function once(name: string, fill: (fresh: string) => Promise<void>): Promise<string> {
+export async function installOnce(name: string, fill: (fresh: string) => Promise<void>): Promise<string> {
   const folder = join(clientsFolder(), name.replaceAll(/[^\w.@-]+/g, '-'));
   if (existsSync(folder)) return folder;
   const fresh = mkdtempSync(`${folder}.`);

@@ -1,9 +1,10 @@
 /**
  * `npm run clients`: runs the agent CLIs without a terminal against a complete gateway, with the settings
  * that the console shows, over each upstream format. Each runs three scenarios: a plain prompt, a prompt with
- * a tool call, and a second prompt in a conversation, before which Codex compacts the conversation. The CLIs
- * are installed into a temporary folder, or into CLIENTS_DIR. `--only NAME` runs the agents whose name
- * contains NAME.
+ * a tool call, and a second prompt in a conversation, before which Codex compacts the conversation. `--all`
+ * adds the SDKs of other languages: each sends a plain request, a streamed one and one with a tool. Programs
+ * are installed into a temporary folder, or into CLIENTS_DIR. `--only NAME` runs the clients whose name
+ * contains NAME. The results are written to `.bench/clients.json`.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,6 +20,9 @@ import type { Agent } from './agents.ts';
 import { installPrograms } from './install.ts';
 import { startRecordingProxy } from './recording-proxy.ts';
 import type { RecordingProxy } from './recording-proxy.ts';
+import { Results } from './results.ts';
+import { SDKS, failureOfSdk, prepare } from './sdks.ts';
+import type { Command, Sdk } from './sdks.ts';
 import { chargesOf, runInShell, setUpsOfModel, writeSetUp } from './setup.ts';
 import type { SetUpFile, ShellResult } from './setup.ts';
 
@@ -33,6 +37,8 @@ const COMMAND = "printf '%s%s\\n' forty two";
 const COMMAND_OUTPUT = 'fortytwo';
 const COMMAND_ANSWER = 'The command printed what it should.';
 
+/** Requests of one run of an SDK. */
+const SDK_REQUESTS = 3;
 const FOLLOW_PROMPT = 'And what did you say before?';
 const FOLLOW_ANSWER = 'Something about a fox.';
 /** Tokens that the upstream reports as used. */
@@ -190,28 +196,62 @@ function lost({ seen }: RecordingProxy): string {
   return names.length > 0 ? `lost ${names.join(' ')}` : 'nothing lost';
 }
 
-/** Runs all scenarios, and prints one line for each. Returns the exit code. */
-async function runAll(setup: Setup, agents: readonly Agent[]): Promise<number> {
-  let failures = 0;
+/** Runs all scenarios of the agents, and prints one line for each. */
+async function runAgents(setup: Setup, agents: readonly Agent[], results: Results): Promise<void> {
   for (const agent of agents) {
     for (const format of FORMATS) {
       for (const scenario of SCENARIOS) {
         const wrong = await failuresOf(setup, agent, { format, scenario });
-        failures += wrong ? 1 : 0;
         const requests = setup.upstream.seen.length;
-        const verdict = wrong ? `FAILED: ${wrong}` : `passed, ${requests} requests, ${lost(setup.proxy)}`;
-        process.stdout.write(`${agent.name}, ${format.protocol}, ${scenario.name}: ${verdict}\n`);
+        const note = `${scenario.name}: ${wrong ?? `passed, ${requests} requests, ${lost(setup.proxy)}`}`;
+        const [, version = ''] = agent.package.split(/(?!^)@/);
+        results.add({ client: agent.name, version, format: format.protocol, wrong, note });
       }
     }
   }
-  process.stdout.write(failures === 0 ? 'All passed.\n' : `${failures} failed.\n`);
-  return failures === 0 ? 0 : 1;
+}
+
+/** Runs the SDKs of all languages whose toolchain is installed. */
+async function runSdks(setup: Setup, sdks: readonly Sdk[], results: Results): Promise<void> {
+  for (const sdk of sdks) {
+    const command = await prepare(sdk.language);
+    const about = { client: `${sdk.name} for ${sdk.language.name}`, version: sdk.version };
+    if ('missing' in command) {
+      results.skip(about, command.missing);
+      continue;
+    }
+    for (const { protocol, model } of FORMATS) {
+      const wrong = await failureOfSdkRun(setup, sdk, { command, model });
+      const note = wrong ?? 'whole, streamed and tool call: passed';
+      results.add({ ...about, format: protocol, wrong, note });
+    }
+  }
+}
+
+/** Runs one SDK, whose every request must be charged. */
+async function failureOfSdkRun(
+  setup: Setup,
+  sdk: Sdk,
+  { command, model }: { command: Command; model: string },
+): Promise<string | undefined> {
+  const { house, proxy, upstream, customer } = setup;
+  const before = await chargesOf(house, customer.keyId);
+  upstream.seen.length = 0;
+  const wrong = await failureOfSdk(sdk, command, {
+    ...{ url: proxy.url, key: customer.key, model, prompt: PLAIN_PROMPT, answer: PLAIN_ANSWER },
+    ...{ tool: 'exec_command', toolPrompt: COMMAND_PROMPT },
+  });
+  if (wrong !== undefined) return wrong;
+  const charged = await chargesAfter(setup, before);
+  return charged === SDK_REQUESTS ? undefined : `${charged} charges for ${SDK_REQUESTS} requests`;
 }
 
 async function main(): Promise<number> {
   const only = process.argv.indexOf('--only');
   const word = only < 0 ? '' : (process.argv[only + 1] ?? '').toLowerCase();
-  const agents = AGENTS.filter(({ name }) => name.toLowerCase().includes(word));
+  const isChosen = ({ name }: { name: string }): boolean => name.toLowerCase().includes(word);
+  const agents = AGENTS.filter(isChosen);
+  const sdks = process.argv.includes('--all') ? SDKS.filter(isChosen) : [];
   const programs = new Map<string, string>();
   for (const { package: name } of agents) programs.set(name, await installPrograms(name));
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-clients-data-'));
@@ -230,7 +270,11 @@ async function main(): Promise<number> {
         await addUpstream(house, { name: protocol, protocol, baseUrl, models: [model] });
       }
       const customer = await addCustomer(house, '1000');
-      return await runAll({ house, proxy, upstream, customer, programs }, agents);
+      const setup = { house, proxy, upstream, customer, programs };
+      const results = new Results();
+      await runSdks(setup, sdks, results);
+      await runAgents(setup, agents, results);
+      return results.finish();
     } finally {
       await house.stop();
     }

@@ -71,6 +71,7 @@ export const help = {
     means: 'What it means, and what to do',
     failures,
     more: 'More',
+    conformance: 'Conformance',
     shortcuts: 'Keyboard: Ctrl K opens search and commands, / searches a list, ? shows all shortcuts.',
   },
 } as const;

@@ -21,6 +21,7 @@ export const AREAS: Record<Area, LoadWords> = {
   personal: () => import('./personal.ts'),
   profile: () => import('./profile.ts'),
   help: () => import('./help.ts'),
+  conformance: () => import('./conformance.ts'),
   privacy: () => import('./privacy.ts'),
   playground: () => import('./playground.ts'),
 };

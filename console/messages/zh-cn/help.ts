@@ -61,6 +61,7 @@ export const help: Translation<typeof english> = {
       upstream_timeout: '提供方未及时回答。未收费。请重新发送。',
     },
     more: '更多',
+    conformance: '一致性',
     shortcuts: '键盘：Ctrl K 打开搜索和命令，/ 搜索页面上的列表，? 显示所有快捷键。',
   },
 };

@@ -50,6 +50,9 @@ export function HelpPage() {
             <Link to="/pricing" className="text-accent underline">
               {t('shell.pricing')}
             </Link>
+            <Link to="/docs/conformance" className="text-accent underline">
+              {t('help.conformance')}
+            </Link>
             <Link to="/privacy-policy" className="text-accent underline">
               {t('shell.policy')}
             </Link>

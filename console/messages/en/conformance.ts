@@ -1,0 +1,39 @@
+/** English texts of the page about conformance. */
+export const conformance = {
+  conformance: {
+    title: 'Conformance',
+    sentence:
+      'Clients and upstreams each speak one of four formats. This page shows how many recorded exchanges ' +
+      'survive each pair of formats, and which clients were run against the gateway.',
+    traffic: 'Recorded traffic',
+    trafficNote:
+      'Exchanges that pass, of those that both formats can express: answers, requests and errors. ' +
+      'Measured on {{day}}.',
+    client: 'Client format',
+    over: 'Over {{format}}',
+    formats: {
+      'openai-chat': 'chat completions',
+      'openai-responses': 'responses',
+      'anthropic-messages': 'messages',
+      'google-generate': 'generative language',
+    },
+    share: '{{passed}} of {{total}}',
+    answers: 'Answers',
+    requests: 'Requests',
+    errors: 'Errors',
+    streams: 'Valid streams: {{whole}} as recorded, {{odd}} cut into odd slices.',
+    clients: 'Clients',
+    clientsNote: 'Each client ran against upstreams of all four formats.',
+    name: 'Client',
+    version: 'Version',
+    passed: 'Passed over',
+    failed: 'Failed over',
+    day: 'Run on',
+    none: 'none',
+    notRun: 'not run',
+    suites: 'Tests of others',
+    suite: 'Tests',
+    result: 'Result',
+    exceptions: 'Exceptions',
+  },
+} as const;
