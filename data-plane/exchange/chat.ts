@@ -3,11 +3,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { DialectName } from '@gateway/shared/catalog';
 import type { GatewayError } from '@gateway/shared/failures';
 import type { CompiledRoute, SoldModel } from '../config/config.ts';
-import { replay } from '../dialects/answer.ts';
 import type { ChatRequest, ChatResponse } from '../dialects/canonical.ts';
 import { checkConversation } from '../dialects/conversation.ts';
-import { lossesOf } from '../dialects/dialect.ts';
-import type { Inbound, Losses, RequestPath, StreamEncoder } from '../dialects/dialect.ts';
+import type { Inbound, RequestPath, StreamEncoder } from '../dialects/dialect.ts';
 import { parseJson, writeJson } from '../dialects/exact-json.ts';
 import { isOrdinary } from '../dialects/member-table.ts';
 import { holdsEnvelope } from '../dialects/seals.ts';
@@ -30,7 +28,7 @@ import { parseRequestBody } from './request-body.ts';
 import { StreamMachine } from './stream-machine.ts';
 import { ToolNames } from './tool-names.ts';
 import { asUnreadable } from './unreadable.ts';
-import { wholeAnswer } from './whole-answer.ts';
+import { countLosses, wholeAnswer } from './whole-answer.ts';
 
 /** Maximum size of a non-streamed answer, in bytes. */
 export const ANSWER_BYTES = 64 * 1024 * 1024;
@@ -291,11 +289,4 @@ function decodeWhole({ dialect }: Candidate, bytes: Buffer): ChatResponse {
   } catch (cause) {
     throw asUnreadable(cause);
   }
-}
-
-/** Number of parts of the answer that the client's format cannot carry. */
-function countLosses(response: ChatResponse, losses: Losses): number {
-  let count = 0;
-  for (const event of replay(response)) count += lossesOf(event, losses);
-  return count;
 }

@@ -1,4 +1,8 @@
 /** Delivers an answer that has arrived completely: charged first, then sent in one piece. */
+import { replay } from '../dialects/answer.ts';
+import type { ChatResponse } from '../dialects/canonical.ts';
+import { lossesOf } from '../dialects/dialect.ts';
+import type { Losses } from '../dialects/dialect.ts';
 import type { TokenCounts } from '@gateway/shared/records';
 import type { AnsweredAttempt } from '../upstreams/attempt.ts';
 import { nameDropped } from './dropped.ts';
@@ -27,4 +31,11 @@ export function wholeAnswer({ candidate, counted }: AnsweredAttempt, answer: Who
       reply.whole(200, answer.contentType, answer.bytes);
     },
   };
+}
+
+/** Number of parts of the answer that the client's format cannot carry. */
+export function countLosses(response: ChatResponse, losses: Losses): number {
+  let count = 0;
+  for (const event of replay(response)) count += lossesOf(event, losses);
+  return count;
 }
