@@ -392,3 +392,24 @@ describe('a stream whose final answer names its items anew', () => {
     expect(textsOf([...twice, completed([message('c'), message('d')])])).toEqual(['Hello', 'Hello']);
   });
 });
+
+describe('a response object', () => {
+  // https://www.openresponses.org/specification
+  const REQUIRED = [
+    ...['id', 'object', 'created_at', 'completed_at', 'status', 'incomplete_details', 'model'],
+    ...['previous_response_id', 'instructions', 'output', 'error', 'tools', 'tool_choice', 'truncation'],
+    ...['parallel_tool_calls', 'text', 'top_p', 'presence_penalty', 'frequency_penalty', 'top_logprobs'],
+    ...['temperature', 'reasoning', 'usage', 'max_output_tokens', 'max_tool_calls', 'store', 'background'],
+    ...['service_tier', 'metadata', 'safety_identifier', 'prompt_cache_key'],
+  ];
+
+  it('has every member that the specification requires, whole and at the end of a stream', () => {
+    const response = answer(text('Hi'));
+    const whole = objectOf(inbound.encodeResponse(response, decode({ input: 'hi' })));
+    const last = objectOf(written(response).at(-1)?.response);
+    for (const object of [whole, last]) {
+      expect(REQUIRED.filter((name) => object[name] === undefined)).toEqual([]);
+      expect(object.completed_at).toBeGreaterThanOrEqual(Number(object.created_at));
+    }
+  });
+});

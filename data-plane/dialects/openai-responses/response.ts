@@ -65,12 +65,19 @@ export function responseHead({ id, model }: { id: string; model: string }, reque
     created_at: nowSeconds(),
     model: model || request.model,
     background: false,
+    completed_at: null,
+    frequency_penalty: request.frequencyPenalty ?? 0,
     instructions: system?.kind === 'text' ? system.text : null,
     max_output_tokens: null,
+    max_tool_calls: null,
     metadata: {},
     parallel_tool_calls: true,
+    presence_penalty: request.presencePenalty ?? 0,
     previous_response_id: null,
+    prompt_cache_key: request.cacheKey ?? null,
     reasoning: { effort: null, summary: null },
+    safety_identifier: null,
+    service_tier: 'default',
     store: false,
     temperature: 1,
     text: { format: { type: 'text' } },
@@ -94,6 +101,7 @@ export function progressOf(
   return {
     status,
     output,
+    completed_at: status === 'completed' ? nowSeconds() : null,
     incomplete_details: reason ? { reason } : null,
     error:
       finish === 'error'
