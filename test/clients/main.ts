@@ -251,7 +251,8 @@ async function main(): Promise<number> {
   const word = only < 0 ? '' : (process.argv[only + 1] ?? '').toLowerCase();
   const isChosen = ({ name }: { name: string }): boolean => name.toLowerCase().includes(word);
   const agents = AGENTS.filter(isChosen);
-  const sdks = process.argv.includes('--all') ? SDKS.filter(isChosen) : [];
+  const named = ({ name, language }: Sdk) => ({ name: `${name} for ${language.name}` });
+  const sdks = process.argv.includes('--all') ? SDKS.filter((sdk) => isChosen(named(sdk))) : [];
   const programs = new Map<string, string>();
   for (const { package: name } of agents) programs.set(name, await installPrograms(name));
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-clients-data-'));
