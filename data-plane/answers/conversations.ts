@@ -46,7 +46,7 @@ export function createConversation(call: Call, services: Services): Promise<void
     const bytes = await services.upstreams.ask(
       call,
       createRequest(call, { body, known, model: place.model }),
-      { walletId: known.walletId, routes: place.routes },
+      { walletId: known.walletId, model: place.model.name, routes: place.routes },
     );
     call.reply.whole(200, 'application/json', bytes);
   };

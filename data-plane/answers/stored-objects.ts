@@ -89,6 +89,7 @@ export function answerStoredObject(call: Call, services: Services, target: Store
     const body = (await target.body?.(call)) ?? null;
     const bytes = await services.upstreams.ask(call, requestFor(call, { target, object, body, known }), {
       walletId: known.walletId,
+      model: object.model,
       routes: [route],
     });
     call.reply.whole(200, 'application/json', bytes);
