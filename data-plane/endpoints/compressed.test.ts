@@ -83,8 +83,11 @@ describe('a compressed body', () => {
 
 describe('a body that expands', () => {
   it('above the limit of its endpoint is refused', async () => {
-    const { status, text } = await send('gzip', gzipSync(question(noise(34 * MEGABYTE))));
-    expect([status, text]).toEqual([413, expect.stringContaining('32 MiB')]);
+    const body = gzipSync(JSON.stringify({ model: 'swift', input: noise(5 * MEGABYTE) }));
+    const headers = { 'content-encoding': 'gzip' };
+    const { status, text } = await node.call({ path: '/v1/embeddings', body, headers });
+    expect(body.length).toBeLessThan(4 * MEGABYTE);
+    expect([status, text]).toEqual([413, expect.stringContaining('4 MiB')]);
   });
 
   it.each(['gzip', 'br'] as const)('to more than 200 times its size is refused as %s', async (encoding) => {

@@ -61,10 +61,10 @@ function readResponse(call: Call, services: Services, rest: string): Promise<voi
 /** Refuses to cancel: only background responses can be cancelled, and they are not offered. */
 function cancelResponse(call: Call, services: Services, rest: string): Promise<void> {
   const [, id] = /^([^/]+)\/cancel$/.exec(rest) ?? [];
-  if (id === undefined) throw notFound(call.path);
   return withFreeCaller(call, services, {
     credentials: 'bearer',
     serve: async (known) => {
+      if (id === undefined) throw notFound(call.path);
       if (!known) throw missingObject('response', id);
       findObject(call, known, { ...RESPONSES, id });
       throw invalidRequest('Cannot cancel a synchronous response. Close the connection instead.');
