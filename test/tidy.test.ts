@@ -1,8 +1,6 @@
-/**
- * The rules of the house, read from the sources: who may import whom, how large things may be, what may not
- * be written.
- */
+/** The rules of CONTRIBUTING, checked on the sources: imports, sizes, forbidden syntax, comments. */
 import { describe, expect, it } from 'vitest';
+import { PLANES, unlistedRooms, upwardImports } from './tidy/rooms.ts';
 import { readSources } from './tidy/sources.ts';
 import type { Source } from './tidy/sources.ts';
 
@@ -38,7 +36,7 @@ const inFolder = (folder: string): Source[] =>
   production.filter((source) => source.path.startsWith(`${folder}/`));
 
 describe('imports go one way', () => {
-  it('sees the whole house, so that an empty list of offences means something', () => {
+  it('are read from all folders, so that an empty list of offences has a meaning', () => {
     expect(sources.length).toBeGreaterThan(SOURCES_AT_LEAST);
     expect(inFolder('data-plane').flatMap((source) => source.imports).length).toBeGreaterThan(
       SOURCES_AT_LEAST,
@@ -89,7 +87,7 @@ describe('imports go one way', () => {
     ).toEqual([]);
   });
 
-  it('nobody imports nodes/: it watches what the others write', () => {
+  it('no other domain imports nodes/, which reads what the others write', () => {
     const domains = inFolder('control-plane').filter(
       (source) =>
         source.path.split('/').length > 2 &&
@@ -124,6 +122,14 @@ describe('imports go one way', () => {
       ),
     ).toEqual([]);
   });
+
+  it.each(Object.keys(PLANES))(
+    'the rooms of %s import rooms below them, with the listed exceptions',
+    (plane) => {
+      expect(unlistedRooms(plane, inFolder(plane))).toEqual([]);
+      expect(upwardImports(plane, inFolder(plane))).toEqual(PLANES[plane]?.upward.toSorted());
+    },
+  );
 
   it('has no cycles', () => {
     expect(cycles(production)).toEqual([]);
@@ -164,7 +170,7 @@ describe('dialects', () => {
 });
 
 describe('sizes', () => {
-  it('keeps files within their budget', () => {
+  it('of files stay within their limits', () => {
     expect(
       offences(sources, (source) => {
         const listing =
@@ -176,7 +182,7 @@ describe('sizes', () => {
     ).toEqual([]);
   });
 
-  it('keeps functions within a screen', () => {
+  it('of functions stay within a screen', () => {
     expect(
       offences(sources, (source) =>
         source.functions.map(
@@ -187,7 +193,7 @@ describe('sizes', () => {
     ).toEqual([]);
   });
 
-  it('gives a function at most three parameters', () => {
+  it('of parameter lists are at most three', () => {
     expect(
       offences(production, (source) =>
         source.functions.map(
@@ -199,7 +205,7 @@ describe('sizes', () => {
     ).toEqual([]);
   });
 
-  it('keeps lines readable', () => {
+  it('of lines are at most 110 characters', () => {
     expect(
       offences(sources, (source) =>
         source.lines.map(
@@ -210,14 +216,14 @@ describe('sizes', () => {
   });
 });
 
-describe('what is not written here', () => {
-  it('has no any, no non-null assertion and no double cast', () => {
+describe('the sources', () => {
+  it('have no any, no non-null assertion and no double cast', () => {
     expect(
       offences(sources, (source) => source.looseTypes.map((item) => `line ${item.line}: ${item.text}`)),
     ).toEqual([]);
   });
 
-  it('has no unfinished work, silenced checks or left-over prints', () => {
+  it('have no unfinished work, silenced checks or left-over prints', () => {
     const banned = new RegExp(
       [
         /\b(TODO|FIXME)\b/,
@@ -237,7 +243,7 @@ describe('what is not written here', () => {
     ).toEqual([]);
   });
 
-  it('has no drawer for everything', () => {
+  it('have no file or folder named utils, helpers, common, types or misc', () => {
     expect(
       sources
         .map((source) => source.path)
@@ -245,13 +251,13 @@ describe('what is not written here', () => {
     ).toEqual([]);
   });
 
-  it('documents every exported function and class', () => {
+  it('document every exported function and class', () => {
     expect(
       offences(production, (source) => source.undocumented.map((item) => `line ${item.line}: ${item.text}`)),
     ).toEqual([]);
   });
 
-  it('opens every file with a sentence on what it is for', () => {
+  it('state the purpose of each file in its first comment', () => {
     expect(
       production.filter((source) => !/^(#!.*\n)?\/\*\*/.test(source.text)).map((source) => source.path),
     ).toEqual([]);

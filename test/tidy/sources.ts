@@ -24,7 +24,7 @@ export interface Source {
   text: string;
   lines: string[];
   /**
-   * What it imports: paths from the root for our own files, package names otherwise. Type-only imports count.
+   * Imports: paths from the root for our own files, package names otherwise. Type-only imports count.
    */
   imports: string[];
   functions: FunctionSpan[];
