@@ -1,5 +1,5 @@
-/** The rules for every page, on the pages of administrators. */
+/** The rules for every page, on the pages of administrators, in all looks. */
 import { ADMIN_PAGES } from './test/browser.ts';
-import { describePages } from './test/page-rules.ts';
+import { ALL_LOOKS, describePages } from './test/page-rules.ts';
 
-describePages(ADMIN_PAGES);
+describePages(ADMIN_PAGES, ALL_LOOKS);

@@ -1,5 +1,4 @@
-/** The rules for every page, on the pages of visitors and customers. */
-import { OWN_PAGES, PUBLIC_PAGES } from './test/browser.ts';
-import { describePages } from './test/page-rules.ts';
+/** The rules for every page, on some pages of visitors and customers, in two looks. */
+import { describePages, TWO_LOOKS } from './test/page-rules.ts';
 
-describePages([...PUBLIC_PAGES, ...OWN_PAGES]);
+describePages(['/sign-in', '/pricing', '/keys', '/wallet', '/usage', '/playground?chat=cnv_1'], TWO_LOOKS);

@@ -14,7 +14,7 @@ const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const SKIPPED_FOLDERS = new Set(['node_modules', 'dist', '.git']);
 
 /**
- * What is built, from what, and by which command. A result is fresh while its inputs' names, sizes and times
+ * The products, their inputs and their commands. A result is fresh while its inputs' names, sizes and times
  * are the same.
  */
 const PRODUCTS = [

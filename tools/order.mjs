@@ -1,41 +1,25 @@
 /**
- * Writes the durations of the test files to `test/order.json`, from the report of the last `npm test` or
- * from the file given: `npm run test:order [-- REPORT]`. Vitest starts the longest files first.
+ * Writes the durations of the test files to `test/order.json`, from the last runs of the tiers: `npm run test:order`.
+ * Vitest starts the longest files first.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { reportFile } from './tiers.mjs';
 
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const TARGET = path.join(ROOT, 'test', 'order.json');
+/** Written by `test/durations.ts`. */
+const MEASURED = path.join(ROOT, 'node_modules', '.cache', 'durations.json');
 /** Shorter files need no order. */
 const LEAST_SECONDS = 1;
 
-const reports = process.argv[2] ? [process.argv[2]] : ['push', 'proof'].map(reportFile);
-const known = Object.entries(JSON.parse(readFileSync(TARGET, 'utf8')));
-const measured = reports.flatMap(durationsOf);
-const all = Object.fromEntries([...known, ...measured]);
-const kept = Object.entries(all)
-  .filter(([file, seconds]) => seconds >= LEAST_SECONDS && readable(path.join(ROOT, file)))
+const kept = Object.entries({ ...read(TARGET), ...read(MEASURED) })
+  .filter(([file, seconds]) => seconds >= LEAST_SECONDS && existsSync(path.join(ROOT, file)))
   .sort(([, one], [, other]) => other - one);
 writeFileSync(TARGET, `${JSON.stringify(Object.fromEntries(kept), undefined, 2)}\n`);
 console.log(`Wrote the durations of ${kept.length} test files to test/order.json.`);
 
-/** Pairs of a file and its seconds; none if there is no such report. */
-function durationsOf(report) {
-  const text = readable(report);
-  if (!text) return [];
-  return JSON.parse(text).testResults.map(({ name, startTime, endTime }) => [
-    path.relative(ROOT, name).replaceAll(path.sep, '/'),
-    Math.round((endTime - startTime) / 1000),
-  ]);
-}
-
-function readable(file) {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
+/** Seconds by file; throws if there is no such file. */
+function read(file) {
+  return JSON.parse(readFileSync(file, 'utf8'));
 }

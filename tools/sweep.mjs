@@ -1,8 +1,8 @@
 /**
  * Collects the deposits of a token from the addresses of customers. Three steps on two machines, so that the
  * mnemonic is never on a machine with a network: `plan` asks an RPC service for balances, `sign` signs the
- * plan offline, `send` sends what was signed. Never run it on a server of the gateway. Needs only this file
- * and the package viem. See docs/operations.md.
+ * plan offline, `send` sends the signed transactions. Never run it on a server of the gateway. Needs only
+ * this file and the package viem. See docs/operations.md.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -72,8 +72,8 @@ async function sign() {
   if (!isAddressEqual(to, getAddress(need('to')))) fail(`The plan pays to ${to}. Make a new plan.`);
   const key = await readKey();
   const fees = { chainId, type: 'eip1559', maxFeePerGas, maxPriorityFeePerGas };
-  const purse = hdKeyToAccount(key, { path: GAS });
-  if (!isAddressEqual(purse.address, payer)) fail(`${payer} does not belong to this mnemonic.`);
+  const gasAccount = hdKeyToAccount(key, { path: GAS });
+  if (!isAddressEqual(gasAccount.address, payer)) fail(`${payer} does not belong to this mnemonic.`);
   const gifts = [];
   const collected = [];
   for (const { index, address, amount, gas, nonce: own, gift } of transfers) {
@@ -82,7 +82,7 @@ async function sign() {
     if (gift > 0n) {
       const next = nonce + gifts.length;
       const given = { ...fees, to: address, value: gift, gas: PLAIN_TRANSFER_GAS, nonce: next };
-      gifts.push(await purse.signTransaction(given));
+      gifts.push(await gasAccount.signTransaction(given));
     }
     const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, amount] });
     collected.push(await account.signTransaction({ ...fees, to: token, data, gas, nonce: own }));
@@ -93,7 +93,7 @@ async function sign() {
   console.log(`Fees are at most ${formatEther(gas * maxFeePerGas)} coins.`);
 }
 
-/** Sends what was signed: gas first, then the transfers. Run it again after a failure. */
+/** Sends the signed transactions: gas first, then the transfers. Run it again after a failure. */
 async function send() {
   const client = createPublicClient({ transport: http(need('rpc')) });
   const { chainId, gifts, collected } = read('signed');

@@ -14,10 +14,12 @@ import { installLinters, runLinters } from './linters.mjs';
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const CACHE = path.join(ROOT, 'node_modules', '.cache');
 const NODE = path.join(ROOT, 'node_modules', '.bin', 'node');
+/** Priority of the linters beside the tests, so that they do not slow browsers: 0 is normal, 19 the lowest. */
+const LINTER_NICENESS = 5;
 const NONE = { passed: 0, failed: 0, skipped: 0 };
 
-/** Where Vitest's report of the last run of a tier is. */
-export const reportFile = (tier) => path.join(CACHE, `tests-${tier}.json`);
+/** Path of Vitest's report of the last run of a tier. */
+const reportFile = (tier) => path.join(CACHE, `tests-${tier}.json`);
 
 /** Runs the tiers, one after the other. `options` go to Vitest. Returns the exit status of the process. */
 export async function runTiers(tiers, options = []) {
@@ -58,7 +60,7 @@ async function prepare() {
 }
 
 async function check() {
-  const { passed, output } = await runLinters().catch((error) => ({ passed: false, output: String(error) }));
+  const { passed, output } = await runLinters({ niceness: LINTER_NICENESS }).catch((error) => ({ passed: false, output: String(error) }));
   console.log(passed ? 'Types and linters: passed.' : `${output}\nTypes and linters: failed.`);
   return passed ? { ...NONE, passed: 1 } : { ...NONE, failed: 1 };
 }
@@ -70,6 +72,7 @@ async function test(tier, projects, options) {
     ...[path.join(ROOT, 'node_modules', 'vitest', 'vitest.mjs'), 'run'],
     ...projects.flatMap((project) => ['--project', project]),
     ...['--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
+    '--reporter=./test/durations.ts',
     ...options,
   ]);
   const counts = existsSync(report) ? countsOf(JSON.parse(readFileSync(report, 'utf8'))) : NONE;

@@ -4,7 +4,8 @@ import { findChromium } from '../../tools/chromium.mjs';
 
 /**
  * Features turned off in Chromium. Only its last such list counts, so this one repeats what Playwright
- * turns off. Our additions are the pages of the address bar, which take half of the start-up time.
+ * turns off. Our additions are the pages of the address bar, which take half of the start-up time, and the
+ * isolation of sites, which starts a process per visit.
  */
 const FEATURES_OFF = [
   'AimEnabled',
@@ -13,6 +14,7 @@ const FEATURES_OFF = [
   'DestroyProfileOnBrowserClose',
   'HttpsFirstBalancedModeAutoEnable',
   'HttpsUpgrades',
+  'IsolateOrigins',
   'LensOverlay',
   'MediaRouter',
   'NetworkTimeServiceQuerying',
@@ -22,12 +24,14 @@ const FEATURES_OFF = [
   'ThirdPartyStoragePartitioning',
   'WebUIOmniboxAimPopup',
   'WebUIOmniboxPopup',
+  'site-per-process',
 ];
 
 /** Turns off updates, reports and first-run pages. */
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
+  '--disable-site-isolation-trials',
   '--disable-quic',
   '--no-first-run',
   '--disable-background-networking',

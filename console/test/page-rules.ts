@@ -15,7 +15,8 @@ const LATER_PAGE_BYTES_MAX = 175_000;
 const USAGE_BYTES_MAX = 179_000;
 /** A chat with replies also loads the Markdown renderer. */
 const CHAT_BYTES_MAX = 285_000;
-const WIDTHS = [1280, 360];
+const WIDE = 1280;
+const NARROW = 360;
 const NARROWEST = { width: 320, height: 640 };
 
 /**
@@ -27,8 +28,27 @@ const AFTER_AN_ANSWER = new RegExp(`/(?:${LATE_SCRIPTS}|learned-notice|open-task
 /** The page of an unknown address: its HTML cannot know what it needs. */
 const UNKNOWN_PAGE = '/no-such-page';
 
+/** A window of this width in pixels with this theme. */
+interface Look {
+  width: number;
+  theme: 'light' | 'dark';
+}
+
+/** Both sizes and both themes, for the push tier. */
+export const TWO_LOOKS: readonly Look[] = [
+  { width: WIDE, theme: 'light' },
+  { width: NARROW, theme: 'dark' },
+];
+/** All combinations, for the proof tier. */
+export const ALL_LOOKS: readonly Look[] = [
+  { width: WIDE, theme: 'light' },
+  { width: WIDE, theme: 'dark' },
+  { width: NARROW, theme: 'light' },
+  { width: NARROW, theme: 'dark' },
+];
+
 /** Defines one test per page. */
-export function describePages(pages: readonly string[]): void {
+export function describePages(pages: readonly string[], looks: readonly Look[]): void {
   const house = houseOfTests();
   describe.skipIf(!ready)('the page', () => {
     test.each(pages)(
@@ -41,7 +61,7 @@ export function describePages(pages: readonly string[]): void {
           expect(bytes).toBeGreaterThan(0);
           expect(bytes).toBeLessThanOrEqual(bytesMax(where));
           if (where !== UNKNOWN_PAGE) expectNamed(loaded, await namedScripts(stage, where));
-          await expectAccessible(page);
+          await expectAccessible(page, looks);
         });
       },
     );
@@ -54,19 +74,18 @@ function bytesMax(where: string): number {
   return FIRST_PAGES.includes(where) ? FIRST_PAGE_BYTES_MAX : LATER_PAGE_BYTES_MAX;
 }
 
-async function expectAccessible(page: Page): Promise<void> {
-  for (const width of WIDTHS) {
+/** Checks all rules in the light theme. In the dark theme checks only those that a theme can break. */
+async function expectAccessible(page: Page, looks: readonly Look[]): Promise<void> {
+  for (const { width, theme } of looks) {
     await page.setViewportSize({ width, height: 800 });
-    await page.emulateMedia({ colorScheme: 'light' });
-    expect(await violations(page), `${width} px, light`).toEqual([]);
-    await page.emulateMedia({ colorScheme: 'dark' });
-    expect(await violations(page, true), `${width} px, dark`).toEqual([]);
+    await page.emulateMedia({ colorScheme: theme });
+    expect(await violations(page, theme === 'dark'), `${width} px, ${theme}`).toEqual([]);
   }
   await page.setViewportSize(NARROWEST);
   expect(await overflow(page)).toBe(0);
 }
 
-/** Expects that no script waited for another one to name it, and that none was named in vain. */
+/** Expects that the HTML of the page names each script that it loads, and no other script. */
 function expectNamed(loaded: readonly string[], named: readonly string[]): void {
   expect(loaded.filter((file) => !named.includes(file) && !AFTER_AN_ANSWER.test(file))).toEqual([]);
   expect(named.filter((file) => !loaded.includes(file))).toEqual([]);

@@ -10,7 +10,9 @@ import type { Thing } from '../../control-plane/local/card-processor/things.ts';
 
 export type { Thing };
 
-/** What the next calls do: answer, answer 500 before or drop after the work, or decline off-session cards. */
+/**
+ * Behaviour of the next calls: answer, fail before the work, hang up after it, or decline off-session cards.
+ */
 export type Mood = 'ok' | 'down' | 'lost' | 'declined' | 'authentication';
 
 export interface FakeProcessor {

@@ -28,7 +28,7 @@ export type Disturbance = (
 export interface TestChain {
   /** Addresses of two services of the chain. */
   rpcAddresses: [string, string];
-  /** What a service does with its answers; null for nothing. */
+  /** Disturbs the answers of a service; null ends the disturbance. */
   disturb(service: 0 | 1, disturbance: Disturbance | null): void;
   call(method: string, ...params: unknown[]): Promise<unknown>;
   mine(blocks?: number): Promise<void>;

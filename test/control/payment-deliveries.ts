@@ -101,7 +101,7 @@ interface Booked {
   state: string | undefined;
 }
 
-/** What the ledger and the row of the top-up say. */
+/** State of the top-up in the ledger and in its row. */
 async function bookedOf(em: EntityManager, topUpId: string): Promise<Booked> {
   const booked = await queryOne<{ sum: string; credits: number; state: string }>(
     em,

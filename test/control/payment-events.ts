@@ -1,8 +1,9 @@
-/** The seven events of one eventful payment by card, and what they leave in the wallet in any order. */
+/** Seven events of one payment by card, and the amount that is left in the wallet after any order of them. */
 import type { ProcessorEvent } from '../../control-plane/payments/card/facts.ts';
 
 /**
- * Micro-USD that the payment leaves: 25 dollars paid, 5 refunded, 4 refunded in vain, a dispute of 10 won.
+ * Micro-USD that the payment leaves: 25 dollars paid, 5 refunded, a refund of 4 that failed, a dispute of 10
+ * won.
  */
 export const LEFT = 20_000_000n;
 

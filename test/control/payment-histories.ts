@@ -50,7 +50,7 @@ interface Parts {
   disputes: readonly (readonly [bigint, readonly DisputeStatus[]])[];
 }
 
-/** What is due follows from the last word of each object alone, and not from the code under test. */
+/** The expected sum follows from the last state of each object, and not from the code under test. */
 function historyOf({ paid, progress, refunds, disputes }: Parts): History {
   const events: TopUpEvent[] = progress.map((stage) => ({ type: 'PROGRESS', stage }));
   let due = paid ?? 0n;

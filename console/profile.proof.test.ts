@@ -40,7 +40,7 @@ describe.skipIf(!ready)('a new password', () => {
     });
   });
 
-  test('leaves them signed in where that is wished for', async () => {
+  test('leaves them signed in if the user chooses so', async () => {
     await visit('/profile/security', async (page) => {
       await page.getByLabel('Sign out all other browsers').uncheck();
       await change(page);
@@ -51,7 +51,7 @@ describe.skipIf(!ready)('a new password', () => {
 });
 
 describe.skipIf(!ready)('linking an identity', () => {
-  test('tells its outcome once, and leaves the address', async () => {
+  test('shows its outcome once, and removes it from the address', async () => {
     for (const [outcome, words] of [
       ['linked', 'The identity is linked.'],
       ['taken', 'This identity signs in to another account.'],
@@ -67,7 +67,7 @@ describe.skipIf(!ready)('linking an identity', () => {
 });
 
 describe.skipIf(!ready)('the privacy policy', () => {
-  test('shows its history, what changed, and an earlier version under an address of its own', async () => {
+  test('shows its history, the changes, and an earlier version at an address with its number', async () => {
     await visit('/privacy-policy', async (page) => {
       await page.getByText('Version 1.1, in force since').waitFor();
       await press(page, page.getByText('Difference from version 1.0'));
@@ -150,7 +150,7 @@ describe.skipIf(!ready)('an administrator', () => {
 });
 
 describe.skipIf(!ready)('an administrator', () => {
-  test('deprecates a model until a day, for another, with a note, and sees that pools froze it', async () => {
+  test('deprecates a model with date, replacement and note, and sees the pools that froze it', async () => {
     await visit('/admin/models', async (page) => {
       const menu = page.getByRole('button', { name: 'Actions for coder', exact: true });
       await press(page, menu);

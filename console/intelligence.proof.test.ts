@@ -1,4 +1,4 @@
-/** Personal Intelligence in a real browser: switches, items, what was used in a reply, and forgetting. */
+/** Personal Intelligence in a real browser: switches, items, the items used in a reply, and forgetting. */
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { ready, violations } from './test/browser.ts';
@@ -95,7 +95,7 @@ describe.skipIf(!ready)('an item in the list', () => {
   });
 });
 
-describe.skipIf(!ready)('what would be sent', () => {
+describe.skipIf(!ready)('the text that would be sent', () => {
   test('is shown for a draft', async () => {
     await visit(PAGE, async (page) => {
       await page.getByRole('button', { name: 'Preview what would be sent' }).click();
@@ -108,12 +108,12 @@ describe.skipIf(!ready)('what would be sent', () => {
     });
   });
 
-  test('is listed above a reply, with what can be done about it', async () => {
+  test('is listed above a reply, with actions on its items', async () => {
     await visit('/playground?chat=cnv_1', async (page) => {
       await page.getByRole('button', { name: 'Used in this reply (2)' }).click();
       const dialog = page.getByRole('dialog', { name: 'Used in this reply' });
       await dialog.getByText('Answers in TypeScript, short, code first').waitFor();
-      await dialog.getByText('The item was deleted since').waitFor();
+      await dialog.getByText('The item has been deleted since then.').waitFor();
       expect(await violations(page)).toEqual([]);
       await dialog.getByRole('button', { name: 'Not relevant' }).click();
       await dialog.getByRole('button', { name: 'Use again' }).waitFor();
@@ -122,7 +122,7 @@ describe.skipIf(!ready)('what would be sent', () => {
   });
 });
 
-describe.skipIf(!ready)('everything', () => {
+describe.skipIf(!ready)('all data of Personal Intelligence', () => {
   test('is exported, imported, and forgotten after a typed word', async () => {
     await visit(PAGE, async (page) => {
       await page.getByRole('button', { name: 'Export or import' }).click();

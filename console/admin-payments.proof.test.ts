@@ -10,7 +10,7 @@ const { visit } = house;
 const PHONE = { width: 360, height: 800 };
 const CARDS = '/admin/payments/cards';
 const CHAINS = '/admin/payments/blockchains';
-const sent = () => house.stage.fake.state.desk.sent;
+const sent = () => house.stage.fake.state.adminPayments.sent;
 const buttonOf = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 /** Opens the dialog of a button, and checks it in both themes and sizes. */
@@ -93,7 +93,7 @@ describe.skipIf(!ready)('a refund', () => {
   });
 
   test('needs a reason, and says that the wallet has too little cash', async () => {
-    const [, topUp] = house.stage.fake.state.desk.topUps;
+    const [, topUp] = house.stage.fake.state.adminPayments.topUps;
     Object.assign(topUp ?? {}, { credited: '1250.00', refunded: '0.00' });
     await visit(where, async (page) => {
       await buttonOf(page, 'Refund…').click();

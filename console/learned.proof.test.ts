@@ -1,4 +1,4 @@
-/** The notice of what was learned, and the open tasks of a new chat, in a real browser. */
+/** The notice about learned items, and the open tasks of a new chat, in a real browser. */
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { ready, violations } from './test/browser.ts';

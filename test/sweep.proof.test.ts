@@ -12,7 +12,7 @@ import { startChain } from './control/chain.ts';
 import type { TestChain } from './control/chain.ts';
 
 const SCRIPT = join(import.meta.dirname, '..', 'tools', 'sweep.mjs');
-/** Phrases of nobody: the one of the operator, and another one. */
+/** Mnemonics for this test only: the operator's, and another one. */
 const PHRASE = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
 const OTHER = 'letter advice cage absurd amount doctor acoustic avoid letter advice cage above';
 /** The branch whose extended public key the gateway has. */
@@ -22,7 +22,7 @@ const COLD = '0x00000000000000000000000000000000C01DC01d';
 const COIN = 10n ** 18n;
 const USDC = 1_000_000n;
 const RUN_MS = 60_000;
-/** What the customers with these indexes have paid in. */
+/** Deposits of the customers with these indexes. */
 const PAID = new Map([
   [0, 25n * USDC],
   [1, 0n],
@@ -82,7 +82,7 @@ const unitsOf = async (address: string): Promise<bigint> => {
 describe('the script that collects deposits', { timeout: RUN_MS }, () => {
   let payer = '';
 
-  it('plans transfers of all balances that are worth it, without a key', async () => {
+  it('plans transfers of all balances above the minimum, without a key', async () => {
     const { code, text } = await sweep(['gas-address'], PHRASE);
     expect({ code, text }).toMatchObject({ code: 0, text: expect.stringMatching(/^0x[0-9a-fA-F]{40}\n$/) });
     payer = text.trim();

@@ -49,7 +49,7 @@ async function start(): Promise<Demo> {
   return { admin, output, stop };
 }
 
-/** What the program has printed once it is ready. */
+/** Output of the program up to the moment when it is ready. */
 function outputOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let output = '';

@@ -1,4 +1,4 @@
-/** The frame around the pages, in a real browser: one navigation, what it warns of, the way to anything. */
+/** The frame around the pages, in a real browser: navigation, notices, palette, menus. */
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { ready, violations } from './test/browser.ts';
@@ -7,8 +7,8 @@ import { houseOfTests, press } from './test/visit.ts';
 const house = houseOfTests();
 const { visit } = house;
 
-describe.skipIf(!ready)('who is signed in', () => {
-  test('keeps the navigation of the console on the pages that visitors see, too', async () => {
+describe.skipIf(!ready)('a signed-in user', () => {
+  test('also sees the navigation of the console on public pages', async () => {
     await visit('/keys', async (page) => {
       await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Pricing' }).click();
       await page.getByRole('heading', { name: 'One price per request' }).waitFor();
@@ -21,7 +21,7 @@ describe.skipIf(!ready)('who is signed in', () => {
     });
   });
 
-  test('sees one frame around an address inside the console that leads nowhere', async () => {
+  test('sees one frame around an unknown address of the console', async () => {
     await visit('/pools/pool_none', async (page) => {
       await page.getByRole('heading', { name: 'Page not found' }).waitFor();
       expect(await page.getByRole('banner').count()).toBe(1);
@@ -64,7 +64,7 @@ describe.skipIf(!ready)('an open menu', () => {
   });
 });
 
-/** How far what is on the page was pushed since it was painted, as Chromium scores it. */
+/** Layout shift of the page since it was painted, as Chromium scores it. */
 function shifted(page: Page): Promise<number> {
   return page.evaluate(
     () =>
@@ -79,7 +79,7 @@ function shifted(page: Page): Promise<number> {
 }
 
 describe.skipIf(!ready)('a pool that ends soon', () => {
-  test('pushes nothing down when its notice appears', async () => {
+  test('moves nothing when its notice appears', async () => {
     await visit('/wallet', async (page) => {
       await page.getByText(/^Orbit ends /).waitFor();
       expect(await shifted(page)).toBeLessThan(0.01);
@@ -102,7 +102,7 @@ describe.skipIf(!ready)('a pool that ends soon', () => {
 });
 
 describe.skipIf(!ready)('the palette of administrators', () => {
-  test('knows their pages, and where to look for what is none', async () => {
+  test('finds their pages, and offers a search of users for other input', async () => {
     await visit('/admin/models', async (page) => {
       await page.getByText('on 2 of 3 nodes').waitFor();
       await page.keyboard.press('Control+k');

@@ -139,14 +139,14 @@ describe('the scripts of docs/api.md', { timeout: RUN_MS }, () => {
     await expect(script('refund.sh', [paid, '50', 'ticket-78'])).rejects.toThrow(/INVALID|CONFLICT/);
   });
 
-  it('add an upstream that a model is then answered by', async () => {
+  it('add an upstream that then answers requests for a model', async () => {
     const [route] = await addUpstream();
     expect(route).toMatch(/^rte_/);
     await house.applied();
     expect(await ask(customer.key)).toMatchObject({ status: 200 });
   });
 
-  it('go on with an upstream where a step failed, and add nothing twice', async () => {
+  it('continue an upstream after a failed step, and add nothing twice', async () => {
     const name = 'west 1.0=new';
     const broken = addUpstream(name, { UPSTREAM_KEY: 'no secret' });
     await expect(broken).rejects.toThrow(/INVALID: Enter a secret of/);
@@ -191,7 +191,7 @@ describe('the scripts of docs/api.md', { timeout: RUN_MS }, () => {
     expect([401, 403]).toContain((await ask(customer.key)).status);
   });
 
-  it('make a node that starts with what is printed, and drain it until it is gone', async () => {
+  it('create a node that starts with the printed settings, and drain it until it is deleted', async () => {
     const [id = '', ...settings] = await script('create-node.sh', ['node-9']);
     const env = Object.fromEntries(settings.map((line) => line.split(/=(.*)/).slice(0, 2)));
     const folders = { DATA_DIR: join(folder, 'node-9'), DRAIN_SECONDS: '1' };
@@ -204,7 +204,7 @@ describe('the scripts of docs/api.md', { timeout: RUN_MS }, () => {
     const gone = once(node.child, 'exit');
     const drained = script('drain-node.sh', [id]);
     expect(await gone).toEqual([0, null]);
-    // The time passes in which nobody hears of it.
+    // The node becomes OFFLINE after a time without contact.
     await house.database.query(
       "update data_plane_node set last_seen_at = last_seen_at - interval '20 seconds' where id = $1",
       [id],
@@ -222,7 +222,7 @@ describe('the scripts of docs/api.md', { timeout: RUN_MS }, () => {
     expect((await script('set-ratio.sh', ['VIP', '0.9']))[0]).toBe('0.9');
   });
 
-  it('say which scope is missing, and fail', async () => {
+  it('print the missing scope, and fail', async () => {
     const failure = await script('set-ratio.sh', ['VIP', '0.5'], { TOKEN: customerToken }).catch(
       (error: unknown) => String(error),
     );
@@ -231,7 +231,7 @@ describe('the scripts of docs/api.md', { timeout: RUN_MS }, () => {
     );
   });
 
-  it('fail with the one line that says why, and nothing else', async () => {
+  it('fail with one line that states the reason', async () => {
     const failure = await script('create-user.sh', ['ann@example.com']).catch((error: unknown) => error);
     expect(failure).toMatchObject({
       code: 1,

@@ -1,4 +1,4 @@
-/** Every way in which a browser gets a session: the rights of the session must not depend on the way. */
+/** All methods by which a browser gets a session. The rights of a session must not depend on its method. */
 import { digestOf, issueSecret } from '@gateway/shared/secrets';
 import { UserSchema } from '../../control-plane/accounts/account.entity.ts';
 import { mintLink } from '../../control-plane/accounts/link.service.ts';
@@ -23,10 +23,10 @@ interface Parts {
 }
 
 /** Creates an account with this address, and opens a session. */
-type WayIn = (parts: Parts, email: string) => Promise<Browser>;
+type SignInMethod = (parts: Parts, email: string) => Promise<Browser>;
 
-/** The ways by name. */
-export const WAYS_IN: Readonly<Record<string, WayIn>> = {
+/** The methods by name. */
+export const SIGN_IN_METHODS: Readonly<Record<string, SignInMethod>> = {
   password: ({ test }, email) => test.user(email),
   totp: async ({ test }, email) => {
     const first = await test.user(email);
