@@ -113,7 +113,7 @@ describe.skipIf(!ready)('the text that would be sent', () => {
       await page.getByRole('button', { name: 'Used in this reply (2)' }).click();
       const dialog = page.getByRole('dialog', { name: 'Used in this reply' });
       await dialog.getByText('Answers in TypeScript, short, code first').waitFor();
-      await dialog.getByText('The item has been deleted since then.').waitFor();
+      await dialog.getByText('The item and the text of this line have been deleted since then.').waitFor();
       expect(await violations(page)).toEqual([]);
       await dialog.getByRole('button', { name: 'Not relevant' }).click();
       await dialog.getByRole('button', { name: 'Use again' }).waitFor();

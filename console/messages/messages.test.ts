@@ -1,4 +1,4 @@
-/** The words of the interface: complete in every language, and none that nobody shows. */
+/** The texts of the interface are complete in every language, and each text is used. */
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

@@ -2,7 +2,7 @@
 export const payments = {
   payments: {
     title: 'Payments',
-    sentence: 'What customers pay in by card and on blockchains.',
+    sentence: 'Payments of customers by card and on blockchains.',
     tabs: {
       label: 'Payments',
       topUps: 'Top-ups',
@@ -28,7 +28,7 @@ export const payments = {
     issues: {
       OVERDUE: 'Open for more than two hours.',
       ACCOUNT_NOT_ACTIVE: 'The account is suspended or closed. The money is in its wallet.',
-      AMOUNT_DIFFERS: 'Another amount than asked for was paid. That amount was credited.',
+      AMOUNT_DIFFERS: 'The paid amount differs from the requested one. The paid amount was credited.',
       CURRENCY_UNSUPPORTED: 'Paid in another currency than US dollars. Nothing was credited.',
       NOT_AT_PROCESSOR: 'The processor does not know the payment.',
       PROCESSOR_UNREACHABLE: 'The processor did not answer the last check.',
@@ -36,8 +36,7 @@ export const payments = {
       REVERSED: 'The deposit left its chain after the credit. The credit was taken back.',
     },
     steps: {
-      OVERDUE:
-        'It is compared with the processor or the chain again. If that fails, Cards and Blockchains say why.',
+      OVERDUE: 'It is compared again. If that fails, see the reason under Cards or Blockchains.',
       ACCOUNT_NOT_ACTIVE: 'Refund it, or reactivate the account.',
       AMOUNT_DIFFERS: 'Check with the customer whether the amount is right.',
       CURRENCY_UNSUPPORTED: 'Refund it at the processor.',
@@ -94,10 +93,11 @@ export const payments = {
       notOffered: 'This top-up cannot be refunded now. Check that payments by card are enabled.',
     },
     corrections: {
-      sentence: 'What comparisons with the card processor found that no event had reported, newest first.',
+      sentence:
+        'Differences found by comparisons with the card processor, newest first. No event reported them.',
       check: 'If there are many, check address and secret of the webhook at the processor.',
       found: 'Found',
-      what: 'What was corrected',
+      what: 'Correction',
       of: 'Top-up of',
       wallet: 'Effect on the wallet',
       none: 'No corrections',

@@ -75,7 +75,7 @@ export const items: Translation<typeof english> = {
     noSources: '没有消息：此内容由你编写，或其对话已被删除。',
     untitled: '无标题对话',
     preview: '预览将发送的内容',
-    previewSentence: '在对话的第一条消息中，模型会得知的关于你的内容。',
+    previewSentence: '模型会随对话的第一条消息收到的关于你的内容。',
     previewButton: '预览',
     previewNothing: '不会发送关于你的任何内容。',
     previewSize: '{{tokens}} 个 token，上限 {{budget}}。',

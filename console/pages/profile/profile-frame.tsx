@@ -1,11 +1,11 @@
 /** The frame of the profile pages: tabs, and the data of one query. */
-import { Link, type LinkProps } from '@tanstack/react-router';
+import type { LinkProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { CombinedError } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { useCurrentInView } from '../../components/use-current-in-view.ts';
+import { PageTabs } from '../../components/page-tabs.tsx';
 import { useTranslation } from '../../translation.ts';
 
 const TABS = [
@@ -52,31 +52,14 @@ export function ProfileFrame<Viewer extends { email: string }>(props: FrameProps
 /** The tabs of the profile. */
 export function ProfileTabs() {
   const { t } = useTranslation();
-  const row = useCurrentInView();
   return (
-    <nav
-      ref={row}
-      aria-label={t('profile.tabs.label')}
-      className="one-row relative mb-8 flex gap-5 border-b border-line max-sm:mb-6 sm:overflow-x-auto"
-    >
-      {TABS.map(({ name, to }) => (
-        <Link
-          key={name}
-          to={to}
-          className={TAB}
-          activeOptions={{ exact: true, includeSearch: false }}
-          activeProps={{ className: '!border-accent font-[550] !text-ink' }}
-        >
-          {t(`profile.tabs.${name}`)}
-        </Link>
-      ))}
-    </nav>
+    <PageTabs
+      label={t('profile.tabs.label')}
+      tabs={TABS.map(({ name, to }) => ({ to, title: t(`profile.tabs.${name}`) }))}
+      className="mb-8 max-sm:mb-6"
+    />
   );
 }
-
-const TAB =
-  'flex h-9 flex-none items-center border-b-2 border-transparent text-table whitespace-nowrap text-ink-2 ' +
-  '-outline-offset-2 hover:text-ink touch:h-11';
 
 interface PartProps {
   title: string;
