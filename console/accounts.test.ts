@@ -1,4 +1,4 @@
-/** Ways into the console in a real browser: links of mails, the policy, providers; nothing secret stays. */
+/** Sign-in in a real browser: mailed links, policy, providers. No secret stays in the address. */
 import { describe, expect, test } from 'vitest';
 import { LINK_TOKEN } from './test/account-answers.ts';
 import { isPublic } from './public-paths.ts';
@@ -25,7 +25,7 @@ describe.skipIf(!ready)('a link', () => {
     });
   });
 
-  test('that was used already says so', async () => {
+  test('that was used already shows that it was used', async () => {
     await visit('/reset#token-of-yesterday', async (page) => {
       await page.getByLabel('Password', { exact: true }).fill('tram orchid 41 window');
       await page.keyboard.press('Enter');
@@ -33,7 +33,7 @@ describe.skipIf(!ready)('a link', () => {
     });
   });
 
-  test('that verifies an address waits for a press', async () => {
+  test('that verifies an address does so only after a press of the button', async () => {
     await visit(`/verify#${LINK_TOKEN}`, async (page) => {
       house.stage.fake.state.signedIn = false;
       expect(page.url()).not.toContain(LINK_TOKEN);
@@ -68,7 +68,7 @@ describe.skipIf(!ready)('a link that activates an account', () => {
 });
 
 describe('a page', () => {
-  test('is left for sign-in at the end of a session, unless it needs none', () => {
+  test('leads to sign-in at the end of a session, unless it needs no session', () => {
     const pathOf = (where: string): string => where.split(/[?#]/)[0] ?? '';
     const pages = PUBLIC_PAGES.map(pathOf).filter((path) => path !== '/no-such-page');
     expect(pages.filter((path) => !isPublic(path))).toEqual([]);
@@ -85,7 +85,7 @@ describe.skipIf(!ready)('signing in', () => {
     });
   });
 
-  test('sends on who is signed in already', async () => {
+  test('leads a signed-in user on to the console', async () => {
     await visit('/pricing', async (page) => {
       house.stage.fake.state.signedIn = true;
       await page.goto(`${house.stage.fake.url}/sign-in?next=%2Fwallet%3Fkind%3DUSAGE`);
@@ -103,7 +103,7 @@ describe.skipIf(!ready)('signing in', () => {
     });
   });
 
-  test('says what became of it at the provider', async () => {
+  test('shows the outcome of a sign-in at the provider', async () => {
     await visit('/sign-in?oidc=failed', async (page) => {
       await page.getByText('Sign-in at the provider failed.').waitFor();
     });
@@ -111,7 +111,7 @@ describe.skipIf(!ready)('signing in', () => {
 });
 
 describe.skipIf(!ready)('the privacy policy', () => {
-  test('is read over the form, and what was typed stays', async () => {
+  test('opens above the form, which keeps its input', async () => {
     await visit('/register', async (page) => {
       await page.getByLabel('Email').fill('mara@lindgren.dev');
       await page.getByRole('button', { name: 'privacy policy' }).click();
@@ -123,7 +123,7 @@ describe.skipIf(!ready)('the privacy policy', () => {
     });
   });
 
-  test('in a new version stands before every page but those to export and to close the account', async () => {
+  test('in a new version must be accepted first, except to export or close the account', async () => {
     house.stage.fake.state.mustAccept = true;
     await visit('/wallet', async (page) => {
       await page.getByRole('heading', { name: 'Privacy policy 1.0 is in force' }).waitFor();

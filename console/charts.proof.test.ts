@@ -23,7 +23,7 @@ function barsOf(page: Page): Locator {
 }
 
 /** The words of each bar: "21 Nov: $29.92, requests: 136" (a day, its cost, its requests). */
-async function toldBy(page: Page): Promise<{ day: string; cost: string; requests: string }[]> {
+async function barTextsOf(page: Page): Promise<{ day: string; cost: string; requests: string }[]> {
   const words = await barsOf(page).evaluateAll((bars) => bars.map((bar) => bar.ariaLabel ?? ''));
   return words.map((word) => {
     const [, day = '', cost = '', requests = ''] = /^(.+): (\$[\d.,]+), requests: (\d+)$/.exec(word) ?? [];
@@ -57,7 +57,7 @@ describe.skipIf(!ready)('the bars', () => {
     'are as high as the %s of their days, to the pixel',
     async (measure) => {
       await visitChart(`/usage?measure=${measure}`, async (page) => {
-        const amounts = (await toldBy(page)).map((told) => Number(told[measure].replaceAll(/[$,]/g, '')));
+        const amounts = (await barTextsOf(page)).map((text) => Number(text[measure].replaceAll(/[$,]/g, '')));
         const bars = await drawnOn(page);
         expect(amounts).toHaveLength(DAYS);
         expect(bars).toHaveLength(DAYS);
@@ -95,7 +95,7 @@ describe.skipIf(!ready)('the bars', () => {
   });
 });
 
-describe.skipIf(!ready)('the bars, wherever they are drawn,', () => {
+describe.skipIf(!ready)('the bars of a resized window', () => {
   test('stand under their buttons, in a window of any width', async () => {
     await visitChart('/usage?days=30', async (page) => {
       for (const width of [1280, 700, 360, 320]) {
@@ -154,7 +154,7 @@ describe.skipIf(!ready)('by keyboard', () => {
     });
   });
 
-  test('Tab reaches the chart also when the day of the address is none of its bars', async () => {
+  test('Tab reaches the chart also if no bar is the day in the address', async () => {
     await visitChart('/usage?day=2001-01-01', async (page) => {
       const stops = await barsOf(page).evaluateAll((all) => all.map(({ tabIndex }) => tabIndex));
       expect(stops.filter((stop) => stop === 0)).toHaveLength(1);
@@ -162,11 +162,11 @@ describe.skipIf(!ready)('by keyboard', () => {
   });
 });
 
-describe.skipIf(!ready)('for who does not see the bars', () => {
-  test('"Show as table" says the same days, requests and costs', async () => {
+describe.skipIf(!ready)('for users who do not see the bars', () => {
+  test('"Show as table" shows the same days, requests and costs', async () => {
     await visitChart('/usage', async (page) => {
-      const told = await toldBy(page);
-      expect(told).toHaveLength(DAYS);
+      const texts = await barTextsOf(page);
+      expect(texts).toHaveLength(DAYS);
       await press(page, page.getByRole('button', { name: 'Show as table' }));
       const table = page.getByRole('table', { name: 'Usage by day' });
       await table.waitFor();
@@ -175,8 +175,8 @@ describe.skipIf(!ready)('for who does not see the bars', () => {
         .evaluateAll((all) =>
           all.map((row) => [...row.querySelectorAll('td, th')].map((cell) => cell.textContent.trim())),
         );
-      const said = rows.map(([day = '', requests = '', , cost = '']) => ({ day, cost, requests }));
-      expect(said.toReversed()).toEqual(told);
+      const listed = rows.map(([day = '', requests = '', , cost = '']) => ({ day, cost, requests }));
+      expect(listed.toReversed()).toEqual(texts);
       expect(await barsOf(page).count()).toBe(0);
       await press(page, page.getByRole('button', { name: 'Show as chart' }));
       await expect.poll(() => barsOf(page).count()).toBe(DAYS);
@@ -184,8 +184,8 @@ describe.skipIf(!ready)('for who does not see the bars', () => {
   });
 });
 
-describe.skipIf(!ready)('for who reads them in other ways', () => {
-  test('the drawing is silent, and the chart with a picked day is accessible in both themes', async () => {
+describe.skipIf(!ready)('for screen readers and forced colours', () => {
+  test('the drawing is hidden, and the chart with a picked day is accessible in both themes', async () => {
     await visitChart('/usage?days=7', async (page) => {
       await press(page, barsOf(page).last());
       await page.waitForURL(/day=/);
@@ -196,7 +196,7 @@ describe.skipIf(!ready)('for who reads them in other ways', () => {
     });
   });
 
-  test('colours that the reader chose part and name the series, and leave them their own', async () => {
+  test('forced colours separate and name the series, and patterns distinguish them', async () => {
     await visitChart('/usage', async (page) => {
       const part = page.locator(PARTS).first();
       const looks = () =>
@@ -219,7 +219,7 @@ describe.skipIf(!ready)('for who reads them in other ways', () => {
 });
 
 describe.skipIf(!ready)('the drawing', () => {
-  test('comes later than its page, and moves nothing when it comes', async () => {
+  test('is loaded after its page, and moves nothing when it appears', async () => {
     await visit('/keys', async (page) => {
       let release = (): void => undefined;
       const held = new Promise<void>((resolve) => (release = resolve));
@@ -240,7 +240,7 @@ describe.skipIf(!ready)('the drawing', () => {
     });
   });
 
-  test.each(['/keys', '/wallet', '/pricing'])('is not paid for by %s', async (where) => {
+  test.each(['/keys', '/wallet', '/pricing'])('is not loaded on %s', async (where) => {
     await visit(where, async (page) => {
       const files = await page.evaluate(() =>
         performance.getEntriesByType('resource').map(({ name }) => name),

@@ -8,7 +8,7 @@ const house = houseOfTests();
 const { visit } = house;
 
 describe.skipIf(!ready)('keys', () => {
-  test('a key is created, revealed and put away by keyboard alone; then its secret is gone', async () => {
+  test('a key is created and revealed by keyboard alone; Done removes its secret from the page', async () => {
     await visit('/keys', async (page) => {
       await press(page, page.getByRole('button', { name: 'Create key' }));
       await page.getByLabel('Name', { exact: true }).waitFor();
@@ -32,7 +32,7 @@ describe.skipIf(!ready)('keys', () => {
     });
   });
 
-  test('disabling a key tells on how many nodes it is applied, and can be undone', async () => {
+  test('disabling a key shows the number of nodes that applied it, and can be undone', async () => {
     await visit('/keys', async (page) => {
       await page.getByRole('button', { name: 'Actions for Staging' }).click();
       await page.getByRole('menuitem', { name: /^Disable/ }).click();
@@ -67,7 +67,7 @@ describe.skipIf(!ready)('the palette', () => {
     });
   });
 
-  test('ranks what was typed, moves by arrows, says what is meant, and when nothing fits', async () => {
+  test('ranks results, moves by arrows, describes each result, and shows when there is none', async () => {
     await visit('/keys', async (page) => {
       await page.keyboard.press('Control+k');
       const input = page.getByRole('combobox', { name: 'Search or run a command' });
@@ -100,11 +100,11 @@ describe.skipIf(!ready)('the palette', () => {
 });
 
 describe.skipIf(!ready)('usage', () => {
-  test('new requests wait until they are asked for', async () => {
+  test('new requests are shown only after a press of their button', async () => {
     const listeners = house.stage.fake.usageListeners();
     await visit('/usage', async (page) => {
       const rows = page.getByRole('table', { name: 'Requests' }).getByRole('row');
-      // What is sent before the page listens reaches nobody.
+      // An event that is sent before the page listens is lost.
       await expect.poll(() => house.stage.fake.usageListeners(), { timeout: 20_000 }).toBe(listeners + 1);
       const before = await rows.count();
       house.stage.fake.addUsage();
@@ -137,7 +137,7 @@ describe.skipIf(!ready)('accounts', () => {
     });
   });
 
-  test('who is not signed in comes back to the page that was asked for', async () => {
+  test('a visitor returns to the requested page after sign-in', async () => {
     await visit('/sign-in?next=%2Fwallet', async (page) => {
       house.stage.fake.state.signedIn = false;
       await page.goto(`${house.stage.fake.url}/wallet?kind=USAGE`);
@@ -148,7 +148,7 @@ describe.skipIf(!ready)('accounts', () => {
     });
   });
 
-  test('an account is not made before the policy is accepted', async () => {
+  test('an account is created only after the policy is accepted', async () => {
     await visit('/register', async (page) => {
       await page.getByLabel('Email').fill('mara@lindgren.dev');
       await page.getByLabel('Password', { exact: true }).fill('tram orchid 41 window');
@@ -185,7 +185,7 @@ describe.skipIf(!ready)('the pages of administrators', () => {
     });
   });
 
-  test('drain a node after saying what is in flight', async () => {
+  test('drain a node after showing its requests in flight', async () => {
     await visit('/admin/nodes', async (page) => {
       await page.getByRole('button', { name: 'Drain…' }).first().click();
       const dialog = page.getByRole('dialog', { name: 'Drain eu-1' });
@@ -196,7 +196,7 @@ describe.skipIf(!ready)('the pages of administrators', () => {
     });
   });
 
-  test('preview what a wallet holds after an entry', async () => {
+  test('preview the balance of a wallet after an entry', async () => {
     await visit('/admin/users', async (page) => {
       await page.getByRole('button', { name: 'Actions for mara@lindgren.dev' }).click();
       await page.getByRole('menuitem', { name: 'Adjust wallet…' }).click();
@@ -210,7 +210,7 @@ describe.skipIf(!ready)('the pages of administrators', () => {
 });
 
 describe.skipIf(!ready)('the health of an upstream', () => {
-  test('is shown in one word, in figures, for each node and for its credentials', async () => {
+  test('is shown as one word and as figures, for each node and each credential', async () => {
     await visit('/admin/upstreams', async (page) => {
       await page.getByText('No recent requests').waitFor();
       await page.getByText('Degraded').waitFor();
@@ -225,7 +225,7 @@ describe.skipIf(!ready)('the health of an upstream', () => {
 });
 
 describe.skipIf(!ready)('a key', () => {
-  test('is edited; a change from elsewhere is shown, and what was typed can then be saved', async () => {
+  test('is edited; a concurrent change is shown, and the typed input can then be saved', async () => {
     await visit('/keys', async (page) => {
       await page.getByRole('button', { name: 'Actions for Staging' }).click();
       await page.getByRole('menuitem', { name: 'Edit…' }).click();
@@ -243,7 +243,7 @@ describe.skipIf(!ready)('a key', () => {
     });
   });
 
-  test('that leaked names the addresses that used it lately', async () => {
+  test('that leaked shows the addresses that used it recently', async () => {
     await visit('/keys', async (page) => {
       await page.getByRole('button', { name: 'Actions for Production API' }).click();
       await page.getByRole('menuitem', { name: 'Mark as leaked…' }).click();
@@ -255,7 +255,7 @@ describe.skipIf(!ready)('a key', () => {
 });
 
 describe.skipIf(!ready)('a reply', () => {
-  test('says what it was charged then; one just written says it as soon as that is known', async () => {
+  test('shows its charge; a new reply shows it as soon as the charge is known', async () => {
     await visit('/playground?chat=cnv_1', async (page) => {
       const replies = page.getByRole('article', { name: 'coder' });
       await replies.first().getByText('$0.25 charged').waitFor();
@@ -265,7 +265,7 @@ describe.skipIf(!ready)('a reply', () => {
 });
 
 describe.skipIf(!ready)('the privacy policy', () => {
-  test('says how long this gateway keeps the usage log', async () => {
+  test('shows how long this gateway keeps the usage log', async () => {
     await visit('/privacy-policy', async (page) => {
       await page.getByText('Whole months, until 400 days after they ended').waitFor();
     });

@@ -7,7 +7,7 @@ import { houseOfTests } from './test/visit.ts';
 const house = houseOfTests();
 
 describe.skipIf(!ready)('the HTML', () => {
-  test('names the words of the language that the browser asks for', async () => {
+  test('names the texts of the language of the browser', async () => {
     const tab = await openTab(house.stage, { width: 1280, theme: 'light', language: 'zh-CN' });
     house.stage.fake.state.signedIn = false;
     await tab.go('/pricing');

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const schemaPath = fileURLToPath(new URL('../control-plane/schema.graphql', import.meta.url));
-/** What pages ask, and the texts that are asked before the pages are there. */
+/** The GraphQL documents of the pages, and those that are sent before a page is loaded. */
 const DOCUMENT = /(?:graphql\(\s*|_TEXT = )`([^`]+)`/g;
 
 const documents = globSync('{*,pages/**/*,components/**/*}.{ts,tsx}', { cwd: here })

@@ -1,4 +1,4 @@
-/** What holds on every page: its address says what is shown, it works without money, effects are figures. */
+/** Rules for every page: its address restores its state, money is not needed, effects are figures. */
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { SECRET } from './test/key-answers.ts';
@@ -9,12 +9,12 @@ const house = houseOfTests();
 
 interface Choice {
   where: string;
-  /** What is chosen on the page, and how. */
+  /** The choice, as in the name of the test. */
   what: string;
   choose(page: Page): Promise<unknown>;
-  /** What the address says then. */
+  /** Matches the address after the choice. */
   address: RegExp;
-  /** What the page shows then, and does not otherwise. */
+  /** Resolves when the page shows the choice; it does not show it without the choice. */
   shows(page: Page): Promise<unknown>;
 }
 
@@ -112,7 +112,7 @@ async function namesIn(page: Page): Promise<string[]> {
 }
 
 describe.skipIf(!ready)('the address', () => {
-  test.each(CHOICES)('of $where says $what: it can be linked to, and left by Back', async (choice) => {
+  test.each(CHOICES)('of $where holds $what: a link restores it, and Back leaves it', async (choice) => {
     await house.visit(choice.where, async (page) => {
       const before = page.url();
       await choice.choose(page);
@@ -126,10 +126,10 @@ describe.skipIf(!ready)('the address', () => {
   });
 });
 
-const PURSES = [
-  { purse: 'an empty wallet', money: { cash: '0', gift: '0', held: '0', available: '0', balance: '0' } },
+const WALLETS = [
+  { wallet: 'an empty wallet', money: { cash: '0', gift: '0', held: '0', available: '0', balance: '0' } },
   {
-    purse: 'a wallet that is frozen for what is owed',
+    wallet: 'a wallet that is frozen because of a debt',
     money: {
       cash: '0',
       gift: '0',
@@ -142,8 +142,8 @@ const PURSES = [
   },
 ];
 
-describe.skipIf(!ready).each(PURSES)('with $purse', ({ money }) => {
-  test('keys are made and revealed, figures are read and exported, data is downloaded and goes', async () => {
+describe.skipIf(!ready).each(WALLETS)('with $wallet', ({ money }) => {
+  test('keys are created, figures are shown and exported, data is downloaded and deleted', async () => {
     house.stage.fake.state.money = money;
     await house.visit('/keys', async (page) => {
       await press(page, page.getByRole('button', { name: 'Create key' }));
@@ -174,10 +174,10 @@ describe.skipIf(!ready).each(PURSES)('with $purse', ({ money }) => {
 interface Act {
   act: string;
   where: string;
-  /** The button, and the entry of its menu where it opens one. */
+  /** The button, and the entry of its menu if it opens a menu. */
   button: string;
   entry?: RegExp;
-  /** What is said before it is done. */
+  /** Texts that the page shows before the act. */
   says: readonly RegExp[];
 }
 
@@ -229,8 +229,8 @@ const ACTS: readonly Act[] = [
   },
 ];
 
-describe.skipIf(!ready)('what cannot be taken back', () => {
-  test.each(ACTS)('says its effect in figures: $act', async ({ where, button, entry, says }) => {
+describe.skipIf(!ready)('an act that cannot be undone', () => {
+  test.each(ACTS)('shows its effect in figures: $act', async ({ where, button, entry, says }) => {
     await house.visit(where, async (page) => {
       await page.getByRole('button', { name: button }).first().click();
       if (entry) await page.getByRole('menuitem', { name: entry }).click();

@@ -9,8 +9,8 @@ const RETRY_FIRST_MS = 500;
 const RETRY_MOST_MS = 15_000;
 
 /**
- * Creates a socket that opens with the first subscription and reconnects by itself. Missing pongs detect a
- * half-open connection, which the browser would only notice after minutes.
+ * Creates a socket that opens with the first subscription and reconnects automatically. Missing pongs detect
+ * a half-open connection, which the browser would only notice after minutes.
  */
 export function openSocket(endpoint: string, connection: Store<Connection>): Client {
   let pong: ReturnType<typeof setTimeout> | undefined;

@@ -1,4 +1,4 @@
-/** What is made of the answers and the refusals of a browser that is asked for passkeys. */
+/** Tests how answers and refusals of the browser's passkey API are translated. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { askPasskey, createPasskey } from './passkeys.ts';
 
@@ -12,7 +12,7 @@ class Given {
   toJSON = () => ({ id: 'made' });
 }
 
-/** A browser that answers so, whatever it is asked for. */
+/** A browser that gives this answer to every call. */
 function browserThat(answer: () => Promise<unknown>): void {
   vi.stubGlobal('PublicKeyCredential', Given);
   vi.stubGlobal('navigator', { credentials: { create: answer, get: answer } });

@@ -11,7 +11,7 @@ const listened = (before: number): Promise<void> =>
   expect.poll(() => house.stage.fake.topUpListeners(), { timeout: 20_000 }).toBeGreaterThan(before);
 
 describe.skipIf(!ready)('a top-up by card', () => {
-  test('is begun by mouse, and its state changes by itself after the return', async () => {
+  test('is begun by mouse, and its state is updated live after the return', async () => {
     const before = house.stage.fake.topUpListeners();
     await visit('/wallet', async (page) => {
       await page.getByRole('button', { name: 'Add cash' }).click();
@@ -49,7 +49,7 @@ describe.skipIf(!ready)('a top-up by card', () => {
     });
   });
 
-  test('that was left says that nothing was charged', async () => {
+  test('that was left shows that nothing was charged', async () => {
     const { state } = house.stage.fake;
     Object.assign(state.topUps[0] ?? {}, { state: 'AWAITING_PAYMENT', checkoutUrl: 'http://localhost/pay' });
     await visit('/wallet?topup=top_1&cancelled=1', async (page) => {

@@ -93,7 +93,7 @@ describe.skipIf(!ready)('a pool', () => {
     });
   });
 
-  test('that the cash does not reach for cannot be paid: it says how much is missing', async () => {
+  test('that costs more than the cash cannot be paid: the page shows how much is missing', async () => {
     house.stage.fake.state.cash = 5_000;
     await visit('/pools?models=%5B%22swift%22%5D', async (page) => {
       await page.getByText('Your cash is $49.00 short. You were not charged.').waitFor();
@@ -102,8 +102,8 @@ describe.skipIf(!ready)('a pool', () => {
   });
 });
 
-describe.skipIf(!ready)('a pool that is there', () => {
-  test('is renewed from its old end, while the storefront is closed, too', async () => {
+describe.skipIf(!ready)('an existing pool', () => {
+  test('is renewed from its present end, also while the storefront is closed', async () => {
     house.stage.fake.state.storefront.state = 'CLOSED';
     await visit('/pools/pool_1', async (page) => {
       await press(page, page.getByRole('button', { name: 'Renew', exact: true }));
@@ -131,7 +131,7 @@ describe.skipIf(!ready)('a pool that is there', () => {
 });
 
 describe.skipIf(!ready)('the storefront', () => {
-  test('that closes while somebody buys says so at once; the choice stays, nothing can be paid', async () => {
+  test('that closes during a purchase shows this at once; the choice stays, paying is off', async () => {
     await visit('/pools', async (page) => {
       await fillIn(page);
       await payButton(page, '$118.00').waitFor();
@@ -152,7 +152,7 @@ describe.skipIf(!ready)('the storefront', () => {
     });
   });
 
-  test('is opened by an administrator, who first stands by the prices and gives a reason', async () => {
+  test('is opened by an administrator, who first confirms the prices and gives a reason', async () => {
     house.stage.fake.state.storefront.state = 'CLOSED';
     await visit('/admin/storefront', async (page) => {
       await press(page, page.getByRole('button', { name: 'Open…' }));
@@ -202,7 +202,7 @@ describe.skipIf(!ready)('administrators', () => {
 });
 
 describe.skipIf(!ready)('money', () => {
-  test('leaves as a file that the service writes, from the log and from the ledger', async () => {
+  test('is exported as a file that the service writes, from the log and from the ledger', async () => {
     for (const [where, file] of [
       ['/usage', '/export/usage.csv'],
       ['/wallet', '/export/ledger.csv'],
@@ -216,7 +216,7 @@ describe.skipIf(!ready)('money', () => {
     }
   });
 
-  test('of one request has a receipt by its id, with an address of its own', async () => {
+  test('of one request has a receipt at an address with its id', async () => {
     await visit('/usage?request=req_01KAGX000002', async (page) => {
       const receipt = page.getByRole('region', { name: 'Receipt' });
       await receipt.getByText('The full answer was delivered.').waitFor();
@@ -226,7 +226,7 @@ describe.skipIf(!ready)('money', () => {
     });
   });
 
-  test('of one request tells what was tried in turn, and administrators which upstreams', async () => {
+  test('of one request lists its attempts, and shows their upstreams to administrators', async () => {
     await visit('/usage?request=req_01KAGX000002', async (page) => {
       const tried = page.getByRole('region', { name: 'Upstreams tried' });
       await tried.getByText('1. Skipped: failed too often').waitFor();

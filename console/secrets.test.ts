@@ -11,8 +11,8 @@ const { visit } = house;
 
 const proofDialog = (page: Page) => page.getByRole('dialog', { name: 'Confirm it’s you' });
 
-describe.skipIf(!ready)('a proof of who sits here', () => {
-  test('is asked for over a dialog, by keyboard alone, and then what was asked for is done', async () => {
+describe.skipIf(!ready)('re-authentication', () => {
+  test('opens above a dialog, by keyboard alone; then the requested action is done', async () => {
     house.stage.fake.state.stale = true;
     await visit('/keys', async (page) => {
       await press(page, page.getByRole('button', { name: 'Reveal', exact: true }).first());
@@ -30,7 +30,7 @@ describe.skipIf(!ready)('a proof of who sits here', () => {
     });
   });
 
-  test('can be declined: nothing is done, and the dialog below stays as it was filled in', async () => {
+  test('can be declined: nothing is done, and the dialog below keeps its input', async () => {
     house.stage.fake.state.stale = true;
     await visit('/profile/tokens', async (page) => {
       await page.getByRole('button', { name: 'Create token' }).click();
@@ -51,8 +51,8 @@ describe.skipIf(!ready)('a proof of who sits here', () => {
   });
 });
 
-describe.skipIf(!ready)('a proof of who sits here', () => {
-  test('is asked of administrators before a node gets a token, and takes the code of the app', async () => {
+describe.skipIf(!ready)('re-authentication', () => {
+  test('is required before a node gets a token, and accepts the code of the app', async () => {
     Object.assign(house.stage.fake.state, { stale: true, totp: true });
     await visit('/admin/nodes', async (page) => {
       await page.getByRole('button', { name: 'Create node' }).click();
@@ -127,7 +127,7 @@ describe.skipIf(!ready)('an access token', () => {
     });
   });
 
-  test('is revoked after one question', async () => {
+  test('is revoked after one confirmation dialog', async () => {
     await visit('/profile/tokens', async (page) => {
       await page.getByRole('button', { name: 'Revoke…' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click();

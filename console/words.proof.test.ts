@@ -15,7 +15,7 @@ const house = houseOfTests(async ({ tab }) => {
   });
 });
 
-/** What the service has answered on this page: its words are not the console's to translate. */
+/** Collects the texts that the service answered on this page. The console does not translate them. */
 async function withAnswers(
   where: string,
   steps: (page: Page, answers: string) => Promise<void>,

@@ -60,7 +60,7 @@ async function acknowledged(headers: Headers): Promise<boolean> {
   return String(data).includes('connection_ack');
 }
 
-/** What the owner and the node do in each round. Throws if any of it fails. */
+/** Performs the requests of an owner and a node. Throws if one fails. */
 async function workHonestly(): Promise<void> {
   const cookie = owner.cookie ?? '';
   const { data, errors } = await owner.send('{ viewer { email apiKeys { totalCount } } }', {}, HOME);

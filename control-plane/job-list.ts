@@ -60,7 +60,7 @@ interface JobContext {
   usageRetentionDays: number | null;
   /** Keys under which chats are encrypted. */
   contentKeys: ContentKeys;
-  /** What payments need. */
+  /** Settings of the payment and intelligence jobs. */
   settings: CardSettings & WatcherParts['settings'] & DerivingParts['settings'];
   /** Delivers configuration to nodes. */
   nodeFeed: NodeFeed;

@@ -1,11 +1,11 @@
-/** What one caller may take of a control plane. Every limit says what is counted, for whom, and why. */
+/** Limits of one caller on a control plane. Each limit states its unit, its subject and its reason. */
 
 const KILOBYTE = 1024;
 const MEGABYTE = 1024 * KILOBYTE;
 
 const MINUTE_MS = 60_000;
 
-/** Who a caller is. Each rank may take capacity that the ranks before it cannot take. */
+/** Kind of a caller. Capacity is reserved for each rank that earlier ranks cannot use. */
 export type Rank = 'anonymous' | 'user' | 'admin' | 'node';
 
 /** Limits of one resource for the callers of one rank. */
@@ -22,7 +22,7 @@ export type ShareLimits = Readonly<Record<Rank, Share>>;
 /** How fast something may be used. */
 export interface Rate {
   perSecond: number;
-  /** What may be used at once after a time without use. */
+  /** Burst: the amount that may be used at once after a time without use. */
   atOnce: number;
 }
 

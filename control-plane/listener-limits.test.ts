@@ -12,7 +12,7 @@ import type { TestApp } from '../test/control/app.ts';
 import { HEADER_BYTES, LOG_LINES_PER_NETWORK, UNSENT_BYTES } from './limits.ts';
 
 const MEGABYTE = 1024 * 1024;
-/** What the kernel buffers of a connection beside the process, in bytes, and more. */
+/** Upper bound of the bytes that the kernel buffers for a connection. */
 const KERNEL_BYTES = 16 * MEGABYTE;
 const FILES = 60;
 const FREELY = { perSecond: 1e6, atOnce: 1e6 };

@@ -43,7 +43,7 @@ import type { ContextParts } from './request/request-context.ts';
 const DRAIN_MS = 700;
 const SWEEP_MS = 20;
 
-/** What a listener serves. */
+/** Parts of the application that a listener serves. */
 interface ListenerParts extends ContextParts {
   schema: GraphQLSchema;
   apollo: ApolloServer<Context>;

@@ -1,4 +1,4 @@
-/** Seeds the database at each start with what is missing: privacy policy, catalog and first administrator. */
+/** Seeds missing rows at each start: privacy policy, catalog and first administrator. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { seedAdmin } from './accounts/account.service.ts';
 import { seedCatalog } from './catalog/catalog.service.ts';
@@ -7,7 +7,7 @@ import { UserFailure } from './graphql/errors.ts';
 import type { Credentials, Settings } from './process/settings.ts';
 
 /**
- * Seeds what is missing; several processes may do so at once. Throws an Error if ADMIN_PASSWORD is refused.
+ * Seeds missing rows; several processes may do so at once. Throws an Error if ADMIN_PASSWORD is refused.
  */
 export async function seed(em: EntityManager, settings: Settings): Promise<void> {
   await seedPolicy(em.fork());

@@ -24,7 +24,7 @@ import type { Metrics } from './metrics.ts';
 /** Outcomes that cost the price. */
 export type ChargedOutcome = 'DELIVERED' | 'CLIENT_LEFT' | 'KEY_CUT';
 
-/** What limits a request, and where its result is reported. */
+/** Limits of a request, and the receivers of its result. */
 interface BillLimits {
   ledger: Ledger;
   permits: Permits;

@@ -1,4 +1,4 @@
-/** What one caller may take of a node. Every limit says what is counted, for whom, and why so much. */
+/** Limits of one caller on a node. Each limit states its unit, its subject and its reason. */
 
 const KILOBYTE = 1_024;
 const MEGABYTE = 1_024 * KILOBYTE;

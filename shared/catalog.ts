@@ -96,7 +96,7 @@ export const FAMILY_PROTOCOLS: Record<Family, readonly DialectName[]> = {
   realtime: OPENAI_PROTOCOLS,
 };
 
-/** What a route offers: the families of its upstream model and the protocols of its provider. */
+/** Offer of a route: the families of its upstream model and the protocols of its provider. */
 interface Offer {
   families: readonly Family[];
   protocols: readonly DialectName[];

@@ -78,7 +78,7 @@ export interface NodePermitPromiseInput {
   nodes: number;
   /** Index of this node among them, sorted by id; -1 if it is not among them. */
   place: number;
-  /** What the node admitted without permits in the last minute; null if unknown. */
+  /** Requests that the node admitted without permits in the last minute; null if unknown. */
   alone: NodePermitAloneUse[] | null;
   /** True if the node shuts down and admits nothing before its next promise. */
   leaving: boolean;

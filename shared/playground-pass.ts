@@ -9,7 +9,7 @@ export const PLAYGROUND_PASS_HEADER = 'x-gateway-playground-pass';
 /** How long a pass is valid, in ms. The clocks of the planes may differ by at most this much. */
 const PLAYGROUND_PASS_MS = 60_000;
 
-/** What a pass states. */
+/** Content of a pass. */
 export interface PlaygroundPass {
   source: 'PLAYGROUND' | 'PERSONAL_INTELLIGENCE';
   /** IP address of the user's browser; null for background work. */

@@ -110,7 +110,7 @@ export interface RouteRecord {
   providerId: string;
   /** The upstream's name of the model. */
   upstreamModel: string;
-  /** What the upstream offers under that name; any chat family implies all of them. */
+  /** Families that the upstream offers under that name; any chat family implies all of them. */
   families: Family[];
   /** Routes with lower numbers are asked first. */
   priority: number;

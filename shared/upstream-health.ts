@@ -1,4 +1,4 @@
-/** What a node reports to the control plane about its upstreams. Contains no text of an upstream. */
+/** Report of a node to the control plane about its upstreams. Contains no text of an upstream. */
 
 /** Why an attempt failed: no capacity, too slow, credential refused, or anything else. */
 export const FAULTS = ['BUSY', 'TIMEOUT', 'REFUSED', 'FAILED'] as const;

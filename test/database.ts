@@ -10,7 +10,7 @@ const TEMPLATE = 'gateway_template';
 
 export interface TestDatabase {
   url: string;
-  /** Drops the database and cuts whoever is still connected to it. */
+  /** Drops the database and closes its connections. */
   drop(): Promise<void>;
 }
 

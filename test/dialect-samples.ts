@@ -101,8 +101,8 @@ export function responses(choices: number): fc.Arbitrary<ChatResponse> {
 }
 
 /**
- * What every format must keep of an answer. Some formats do not distinguish filter and refusal, and some add
- * a prefix to ids.
+ * Parts of an answer that every format must keep. Some formats do not distinguish filter and refusal, and
+ * some add a prefix to ids.
  */
 export function meaningOfResponse({ choices, tokens: counted, id, model }: ChatResponse): unknown {
   return {
@@ -229,8 +229,8 @@ export const requests: fc.Arbitrary<ChatRequest> = fc
   });
 
 /**
- * What every format must keep of a request. Only compares scalars that the original has (some formats add
- * values of their own) and that were not dropped.
+ * Parts of a request that every format must keep. Only compares scalars that the original has (some formats
+ * add values of their own) and that were not dropped.
  */
 export function meaningOfRequest(
   request: ChatRequest,

@@ -33,7 +33,7 @@ interface Standing {
   suspectUntil: string;
 }
 
-/** What the control plane knows of the node's permits. */
+/** State of the node's permits at the control plane. */
 async function standingOf(name: string): Promise<Standing | undefined> {
   const { rows } = await house.database.query<Standing>(
     `select p.free_until as "freeUntil", p.suspect_until as "suspectUntil"
@@ -55,7 +55,7 @@ it('ends a node in good order when an administrator drains it, and frees its par
   const ended = once(node.process.child, 'exit');
   await house.admin.query(DRAIN, { input: { id: rows[0]?.id, reason: 'Moves to another machine.' } });
   expect(await ended).toEqual([0, null]);
-  // Nothing is kept free for it, although it will not be heard for a day.
+  // No share of the cap is reserved for the node, although it reports nothing for a day.
   expect(await standingOf(node.name)).toEqual({
     freeUntil: String(Number.MAX_SAFE_INTEGER),
     suspectUntil: '0',

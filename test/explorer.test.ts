@@ -20,7 +20,7 @@ afterAll(() => test?.close());
 describe('the address of the API', () => {
   const get = (accept: string, path = '/graphql') => fetch(`${test.url}${path}`, { headers: { accept } });
 
-  it('shows the explorer to browsers, and answers everybody else as before', async () => {
+  it('shows the explorer to browsers, and answers other clients by the API', async () => {
     const page = await get('text/html,application/xhtml+xml');
     expect(page.headers.get('content-type')).toContain('text/html');
     expect(await page.text()).toBe(readFileSync('dist/explorer/index.html', 'utf8'));
@@ -30,7 +30,7 @@ describe('the address of the API', () => {
     expect(await answer.json()).toMatchObject({ data: { __typename: 'Query' } });
   });
 
-  it('lets the explorer alone write styles, and nothing else that the console may not', async () => {
+  it('permits inline styles in the explorer only, and nothing else that the console forbids', async () => {
     const policyOf = async (path: string): Promise<string[]> =>
       ((await get('text/html', path)).headers.get('content-security-policy') ?? '').split('; ');
     const [explorer, console] = [await policyOf('/graphql'), await policyOf('/keys')];
@@ -40,7 +40,7 @@ describe('the address of the API', () => {
   });
 });
 
-/** Opens it with an operation, as somebody or nobody; complaints and requests to others end in `said`. */
+/** Opens the explorer with an operation, signed in or not. Collects errors and foreign requests in `said`. */
 async function open(query: string, cookie: string | null): Promise<{ page: Page; said: string[] }> {
   const context = await (await sharedChromium()).newContext();
   const [name = '', value = ''] = (cookie ?? '').split('=');
@@ -66,7 +66,7 @@ const answer = (page: Page, text: string) =>
 
 describe.skipIf(!chromiumPath)('the explorer', () => {
   it(
-    'runs an operation with the session of the console, says nothing, and asks nobody else',
+    'runs an operation with the session of the console, without errors or foreign requests',
     async () => {
       const admin = await test.admin();
       const { page, said } = await open('{ viewer { email } }', admin.cookie);

@@ -91,7 +91,7 @@ async function answerBatch(request: IncomingMessage, response: ServerResponse): 
   return true;
 }
 
-/** A customer of its own for each test: its usage is all there is. */
+/** A customer for each test, so that the usage log holds only the requests of the test. */
 beforeEach(async () => {
   customer = await addCustomer(house, '5');
 });

@@ -51,8 +51,8 @@ const systemOf = ({ messages }: ChatBody): string =>
     .join('\n');
 const isReading = (body: ChatBody): boolean => systemOf(body).includes('"operations"');
 const readingOf = (body: ChatBody): ExtractorInput => JSON.parse(questionOf(body)) as ExtractorInput;
-/** What the model was told about the user with the last question. */
-const told = (): string =>
+/** The notes about the user that the model received with the last question. */
+const notes = (): string =>
   systemOf(upstream.seen.findLast((body) => !isReading(body)) ?? { model: '', messages: [] });
 
 function chooseReader(modelName: string): Promise<unknown> {
@@ -172,7 +172,7 @@ async function beginWithTask(): Promise<void> {
   await flawless();
   await press(button(/^Continue with/));
   await ask('');
-  expect(told()).toContain(`- ${PREFERENCE}\n`);
+  expect(notes()).toContain(`- ${PREFERENCE}\n`);
   await press(button('Used in this reply (2)'));
   await dialog().getByText(PREFERENCE).waitFor();
   await flawless();
@@ -187,8 +187,8 @@ async function correct(): Promise<void> {
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await ask('And what comes next?');
-  expect(told()).toContain(`- ${CORRECTED}\n`);
-  expect(told()).not.toContain(PREFERENCE);
+  expect(notes()).toContain(`- ${CORRECTED}\n`);
+  expect(notes()).not.toContain(PREFERENCE);
 }
 
 async function undo(): Promise<void> {
@@ -201,7 +201,7 @@ async function undo(): Promise<void> {
   await expect.poll(() => jobsLeft(customer.userId)).toBe(0);
   expect(await notice().count()).toBe(0);
   await ask('Which coffee?');
-  expect(told()).not.toContain('dark roast');
+  expect(notes()).not.toContain('dark roast');
 }
 
 async function deleteItem(): Promise<void> {
@@ -216,7 +216,7 @@ async function deleteItem(): Promise<void> {
   await press(button(/^Done with/));
   await page.getByText('Pick up where you left off').waitFor({ state: 'detached' });
   await ask('Hello');
-  expect(told()).toBe('');
+  expect(notes()).toBe('');
 }
 
 async function turnOff(): Promise<void> {
@@ -239,7 +239,7 @@ async function turnOff(): Promise<void> {
   await list.getByText('I prefer tabs in code.').waitFor();
   await open('/playground?model=budget');
   await ask('Hello');
-  expect(told()).toBe('');
+  expect(notes()).toBe('');
 }
 
 describe.skipIf(chromiumPath === undefined).each(MANNERS)('Personal Intelligence, used $name,', (used) => {
@@ -259,10 +259,10 @@ describe.skipIf(chromiumPath === undefined).each(MANNERS)('Personal Intelligence
   });
 
   test('starts with all switches off; two are turned on', turnOn);
-  test('shows in the chat what was learned from it', seeLearned);
+  test('shows learned items in their chat', seeLearned);
   test('begins a new chat with an open task, and shows what was used in the reply', beginWithTask);
   test('corrects an item from the reply, and sends the corrected text', correct);
-  test('undoes what was learned, and does not learn it again', undo);
+  test('undoes a learned item, and does not learn it again', undo);
   test('deletes an item on the page of items, and ends an open task', deleteItem);
   test('keeps or deletes the items of a switch that is turned off', turnOff);
 });

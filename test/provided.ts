@@ -1,4 +1,4 @@
-/** What the global setup of a test run (postgres.ts) provides to test files. */
+/** Values that the global setup of a test run (postgres.ts) provides to test files. */
 declare module 'vitest' {
   export interface ProvidedContext {
     /** Address of the run's PostgreSQL, for its superuser. */

@@ -21,7 +21,7 @@ const ANSWER = JSON.stringify({
 let house: House;
 let upstream: FakeUpstream;
 let pool: HousePool;
-/** What clients send as Host outside pools. */
+/** Host header of clients outside pools. */
 let main: string;
 let mainKey: string;
 let modelId: string | undefined;

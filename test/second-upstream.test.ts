@@ -14,7 +14,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeModel, makeRoute, startNode, until } from './request-path.ts';
 import type { TestNode } from './request-path.ts';
 
-/** What it knows to the prompt of this number. */
+/** The prompt that the upstream has an answer to. */
 const PROMPT = 'Question 1';
 const TEXT = '2 + 2 = 4\n\nThis is a basic addition operation.';
 const THOUGHT = 'This is a simple addition problem.';
@@ -91,7 +91,7 @@ describe('the openai SDK', () => {
     expect(text).toBe(TEXT);
     expect(thought).toContain(THOUGHT);
     await expectCharged('chat_completions');
-    // It counts thinking beside what it calls the completion, as its total says.
+    // Its total shows that it counts thinking beside the completion.
     expect(node.ledger.charges[0]?.tokens).toMatchObject({ input: 3, output: 37, reasoning: 25 });
   });
 

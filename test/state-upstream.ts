@@ -24,7 +24,7 @@ interface Cache {
   expireTime: string;
 }
 
-/** What one credential has stored. */
+/** Objects that one credential has stored. */
 export interface Account {
   responses: Map<string, StoredResponse>;
   conversations: Map<string, { metadata: object; items: Item[] }>;
@@ -206,7 +206,7 @@ interface GooglePath {
   value: Body;
 }
 
-/** What Google answers for a cached content that does not exist. */
+/** Google's answer for a cached content that does not exist. */
 const NO_CACHE = json(
   {
     error: {

@@ -31,7 +31,7 @@ interface Row {
   auth: Auth[];
   shape: Shape;
   body: object | (() => FormData);
-  /** What a success holds. */
+  /** Text that the body of a success contains. */
   holds: string | RegExp;
   /** The streamed request, and what its end looks like. */
   stream?: { path?: string; body: object | (() => FormData); ends: RegExp };
@@ -290,7 +290,7 @@ async function usage(ids: (string | null)[]): Promise<UsageRow[]> {
   }
 }
 
-/** What the customer has paid for up to now. */
+/** Number of the customer's charges up to now. */
 async function charges(family?: Family): Promise<number> {
   const { rows } = await house.database.query<{ count: string }>(
     `select count(*) from usage_charge join usage_entry using (request_id)

@@ -21,7 +21,7 @@ import { compare, traffic } from './house/traffic.ts';
 const FIRST_SCHEMA = '010-playground';
 const UNTIL_MS = 20_000;
 
-/** What a later release may do to the tables that traffic writes. */
+/** A change that a later release may make to the tables that traffic writes. */
 class Later extends Migration {
   override up(): void {
     this.addSql('lock table usage_entry in access exclusive mode');

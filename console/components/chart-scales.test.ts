@@ -1,4 +1,4 @@
-/** The geometry of the bar chart: grid lines, bands and labels, for whatever there is to draw. */
+/** The geometry of the bar chart: grid lines, bands and labels, for any data. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { interpolateNumber, interpolateRound } from '../no-colours.ts';
@@ -9,7 +9,7 @@ const count = fc.integer({ min: 1, max: 60 });
 const width = fc.integer({ min: 200, max: 1_200 });
 
 describe('the scale of amounts', () => {
-  test('has two to five lines at whole amounts, from zero to what no amount exceeds', () => {
+  test('has two to five lines at whole amounts, from zero to at least the largest amount', () => {
     fc.assert(
       fc.property(highest, (most) => {
         const { at, ticks } = amountScale(most);
@@ -56,7 +56,7 @@ describe('the labels', () => {
     index === 0 ? '24 Oct' : index === 8 ? '1 Nov' : String(((index + 23) % 31) + 1),
   );
 
-  test('never run into each other, and the one of the picked bar is always among them', () => {
+  test('never overlap, and always include the label of the picked bar', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 29 }), fc.integer({ min: 4, max: 60 }), (selected, step) => {
         const shown = [...shownLabels({ labels, step, selected })].toSorted((a, b) => a - b);
@@ -77,7 +77,7 @@ describe('the labels', () => {
   });
 });
 
-test('what stands for the mixing of colours mixes numbers as the scales expect it', () => {
+test('the replacement for mixing colours mixes numbers as the scales expect', () => {
   expect(interpolateNumber(200, 0)(0.25)).toBe(150);
   expect([0, 0.333, 1].map(interpolateRound(200, 0))).toEqual([200, 133, 0]);
 });

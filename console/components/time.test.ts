@@ -14,7 +14,7 @@ it('every written time follows the zone of the profile', () => {
   expect(stampText(NEW_YEAR, 'en')).toBe('31 Dec 07:30');
 });
 
-it('whether a date needs its year is decided in the zone, too', () => {
+it('the zone of the profile also decides whether a date shows its year', () => {
   const later = new Date('2027-03-01T00:00:00Z').getTime();
   setTimeZone('Pacific/Auckland');
   expect(relative(NEW_YEAR, later, 'en')).toBe('1 Jan');

@@ -1,4 +1,4 @@
-/** What the fake control plane answers about the account itself: profile, factors, tokens, proofs. */
+/** Answers of the fake control plane about the account: profile, factors, tokens, re-authentication. */
 import { GraphQLError } from 'graphql';
 import { connection } from './connection.ts';
 import { ago } from './sample.ts';
@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
 
 type Input<Value> = { input: Value };
 
-/** What of the account tests change and look at. */
+/** The state of the account that tests change and read. */
 export interface AccountState {
   signedIn: boolean;
   /** Whether sensitive acts ask for a proof first. */
@@ -31,7 +31,7 @@ interface ProfileChange {
   notifications?: { storefrontOpening?: boolean };
 }
 
-/** Links of mails and what they do. */
+/** Mailed links and their effects. */
 export const LINK_TOKEN = 'link-token-for-once';
 
 function mailChanges(state: AccountState) {

@@ -1,4 +1,4 @@
-/** What the fake control plane answers to administrators. */
+/** Answers of the fake control plane to administrators. */
 import { type AccountState, sensitive } from './account-answers.ts';
 import { policy, policyVersions, sessions } from './account.ts';
 import { connection } from './connection.ts';

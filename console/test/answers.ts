@@ -1,8 +1,12 @@
-/** What the fake control plane answers: sample data that the mutations change. */
+/** Answers of the fake control plane: sample data that its mutations change. */
 import { accountChanges, accountOf, type AccountState } from './account-answers.ts';
 import { admin, adminMutations } from './admin-answers.ts';
 import { connection } from './connection.ts';
-import { deskMutations, deskQueries, type DeskState } from './desk-answers.ts';
+import {
+  adminPaymentMutations,
+  adminPaymentQueries,
+  type AdminPaymentState,
+} from './admin-payment-answers.ts';
 import { policy, policyVersions, sessions } from './account.ts';
 import { poolMutations, poolQueries, poolsOf, type PoolState } from './pool-answers.ts';
 import { intelligenceOf, itemMutations, type ItemState } from './item-answers.ts';
@@ -13,12 +17,12 @@ import { chatOf, playground } from './playground-answers.ts';
 import { entries } from './sample-entries.ts';
 import { groupRatios, makeRow, models } from './sample.ts';
 
-/** What the fake service knows; tests change it between pages. */
-export interface State extends AccountState, PoolState, PaymentState, ItemState, DeskState {
+/** State of the fake control plane. Tests change it between pages. */
+export interface State extends AccountState, PoolState, PaymentState, ItemState, AdminPaymentState {
   broken: boolean;
-  /** What of the wallet is other than usual. */
+  /** Fields that replace those of the sample wallet. */
   money: object;
-  /** Whether who is signed in is an administrator. */
+  /** Whether the signed-in user is an administrator. */
   admin: boolean;
   /** Replaces the text of every field of type String; undefined leaves them. */
   rewrite: ((text: string, field: string) => string) | undefined;
@@ -167,11 +171,13 @@ export function queries(state: State) {
   const viewer = viewerOf(state);
   return {
     viewer: () => (state.signedIn ? viewer : null),
-    admin: () => (state.admin ? { ...admin, pools: poolsOf(state), ...deskQueries(state) } : null),
+    admin: () => (state.admin ? { ...admin, pools: poolsOf(state), ...adminPaymentQueries(state) } : null),
     ...poolQueries(state),
     ...paymentQueries(state),
     topUp: ({ id }: { id: string }) =>
-      [...state.topUps, ...(state.admin ? state.desk.topUps : [])].find((topUp) => topUp.id === id) ?? null,
+      [...state.topUps, ...(state.admin ? state.adminPayments.topUps : [])].find(
+        (topUp) => topUp.id === id,
+      ) ?? null,
     usageExport: ({ format }: { format: string }) => fileOf('usage', format),
     ledgerExport: ({ format }: { format: string }) => fileOf('ledger', format),
     requestReceipt: ({ requestId }: { requestId: string }) => receiptOf(requestId, state.admin),
@@ -210,7 +216,7 @@ export function mutations(state: State) {
     ...paymentMutations(state),
     ...itemMutations(state),
     ...adminMutations(state),
-    ...deskMutations(state),
+    ...adminPaymentMutations(state),
   };
 }
 

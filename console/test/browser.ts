@@ -119,21 +119,21 @@ function layOutConsole(folder: string): void {
   const built = 'dist/console';
   if (!findStaleProducts().some(({ result }) => result === built))
     return cpSync(path.join(root, built), folder, { recursive: true });
-  // A process of its own: the test's NODE_ENV would build the slow, talkative React.
+  // A separate process: the test's NODE_ENV would build React for development.
   const vite = path.join(root, 'node_modules', 'vite', 'bin', 'vite.js');
   const build = [vite, 'build', '--logLevel', 'error', '--emptyOutDir', '--outDir', folder];
   const env = { ...process.env, NODE_ENV: 'production' };
   execFileSync(process.execPath, build, { cwd: path.join(root, 'console'), env });
 }
 
-/** A tab that gathers what it says: warnings, errors, and requests to anybody else than the service. */
+/** A tab that collects warnings, errors and requests to other sites than the service. */
 export interface Tab {
   page: Page;
   context: BrowserContext;
   said: string[];
   /** Goes to an address and waits until it has its heading and all answers. */
   go(address: string): Promise<void>;
-  /** Waits until all that was asked is answered. */
+  /** Waits until all requests are answered. */
   settled(): Promise<void>;
 }
 
@@ -197,7 +197,7 @@ const EVERY_RULE: RunOnly = {
   type: 'tag',
   values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'],
 };
-/** All that a theme can break: the rest depends on the document alone. */
+/** Rules that a theme can break. All others depend on the document alone. */
 const COLOUR_RULES: RunOnly = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
 
 declare global {
@@ -206,7 +206,7 @@ declare global {
   }
 }
 
-/** What axe finds wrong on the page, empty when nothing. `colour` looks at what a theme can break alone. */
+/** Violations that axe finds on the page. `colour` runs only the rules that a theme can break. */
 export async function violations(page: Page, colour = false): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource);
   await drawn(page);

@@ -20,7 +20,7 @@ import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import { makeAccount } from './account-answers.ts';
 import { mutations, queries, type State } from './answers.ts';
-import { makeDesk } from './desk-answers.ts';
+import { makeAdminPayments } from './admin-payment-answers.ts';
 import { intelligenceOf, learnItem, makeItems } from './item-answers.ts';
 import { makePools, poolAdministration } from './pool-answers.ts';
 import { makePayments } from './payment-answers.ts';
@@ -33,15 +33,15 @@ export interface Fake {
   usageListeners(): number;
   /** How often somebody has begun to listen to a top-up. */
   topUpListeners(): number;
-  /** Changes the newest top-up, and sends it to whoever listens. */
+  /** Changes the newest top-up, and sends it to all listeners. */
   changeTopUp(values: object): void;
-  /** Sends one new line of usage to whoever listens. */
+  /** Sends one new line of usage to all listeners. */
   addUsage(): void;
   /** How often somebody has begun to listen to Personal Intelligence. */
   intelligenceListeners(): number;
-  /** Learns an item, or a new text of one, and tells whoever listens. */
+  /** Adds an item, or changes its text, and notifies all listeners. */
   learn(item: { id: string; text: string }): void;
-  /** Opens or closes the storefront, and tells whoever listens. */
+  /** Opens or closes the storefront, and notifies all listeners. */
   turnStorefront(state: 'OPEN' | 'CLOSED'): void;
   close(): Promise<void>;
 }
@@ -57,7 +57,13 @@ const CONTENT_TYPES: Record<string, string> = {
 };
 
 function makeState(): State {
-  const account = { ...makeAccount(), ...makePools(), ...makePayments(), ...makeItems(), ...makeDesk() };
+  const account = {
+    ...makeAccount(),
+    ...makePools(),
+    ...makePayments(),
+    ...makeItems(),
+    ...makeAdminPayments(),
+  };
   return {
     signedIn: true,
     keys: makeKeys(),
@@ -156,7 +162,7 @@ interface Topic<Value> {
   listen(): AsyncGenerator<Value>;
 }
 
-/** What is sent reaches everybody who listens, until they leave. */
+/** Delivers each sent value to all present listeners. */
 function makeTopic<Value>(): Topic<Value> {
   const listeners = new Set<(value: Value) => void>();
   let begun = 0;

@@ -1,4 +1,4 @@
-/** What the fake control plane answers when keys are changed. */
+/** Answers of the fake control plane to changes of keys. */
 import { type AccountState, sensitive } from './account-answers.ts';
 import { makePoolKey, type PoolState } from './pool-answers.ts';
 import { makeKey, type SampleKey } from './sample.ts';

@@ -1,4 +1,4 @@
-/** What the fake control plane answers about top-ups, automatic ones and deposits. */
+/** Answers of the fake control plane about top-ups, automatic top-ups and deposits. */
 
 /** A top-up of the fake service. */
 interface SampleTopUp {
@@ -17,7 +17,7 @@ interface SampleTopUp {
   deposit: object | null;
 }
 
-/** What the fake service knows of payments; tests change it between pages. */
+/** Payments of the fake control plane. Tests change this state between pages. */
 export interface PaymentState {
   methods: ('CARD' | 'CRYPTO')[];
   playMoney: boolean;

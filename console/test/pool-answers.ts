@@ -1,4 +1,4 @@
-/** What the fake control plane answers about dedicated pools: a storefront, quotes, purchases, two pools. */
+/** Answers of the fake control plane about dedicated pools: storefront, quotes, purchases, two pools. */
 import { connection } from './connection.ts';
 import { ago, makeKey, models, type SampleKey } from './sample.ts';
 
@@ -12,7 +12,7 @@ const EXTRA_CENTS = 1_900;
 
 type Input<Value> = { input: Value };
 
-/** What of pools the tests change and look at. */
+/** The state of pools that tests change and read. */
 export interface PoolState {
   storefront: ReturnType<typeof makeStorefront>;
   pools: SamplePool[];

@@ -1,4 +1,4 @@
-/** What the fake control plane answers about the receipt of a request. */
+/** Answers of the fake control plane about the receipt of a request. */
 import { makeRow } from './sample.ts';
 
 const RECEIPT_ROWS = 200;

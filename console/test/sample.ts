@@ -211,7 +211,7 @@ function daysOf(name: string, used: number | undefined): number[] {
   return days.filter((day) => day >= last && (day + name.length) % 5 !== 0);
 }
 
-/** A key of the account; what is not given is a plain enabled key. */
+/** A key of the account: an enabled key with default values, changed by the given members. */
 export function makeKey(id: string, { name, masked, used, ip, spent = '0', more = {} }: KeySeed) {
   return {
     __typename: 'ApiKey',

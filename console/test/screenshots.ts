@@ -14,9 +14,9 @@ const VIEWS = [
 
 const folder = fileURLToPath(new URL('../../.screenshots/', import.meta.url));
 const HEIGHT = 800;
-/** What is live, and what a page says later than all else, is there by then. */
+/** Time after which live values and delayed messages are on the page, in ms. */
 const LATE_MS = 1_700;
-/** What a long list repeats below this is not worth a look. */
+/** Maximum height of a picture in pixels; below it, long lists only repeat. */
 const HEIGHT_MOST = 1_600;
 const wanted = process.argv.slice(2);
 

@@ -13,7 +13,7 @@ import {
   type View,
 } from './browser.ts';
 import { sharedChromium } from './chromium.ts';
-import { makeDesk } from './desk-answers.ts';
+import { makeAdminPayments } from './admin-payment-answers.ts';
 import { makeItems } from './item-answers.ts';
 import { makePayments } from './payment-answers.ts';
 import { makePools } from './pool-answers.ts';
@@ -40,7 +40,7 @@ const OPEN_MS = 240_000;
 let shared: Promise<Stage> | undefined;
 
 /**
- * What the tests of a file need: the shared stage and a tab of the file's own. The sample data is reset
+ * The shared stage, and a tab of its own, for the tests of one file. The sample data is reset
  * before each test. Without a browser nothing is opened, and every member throws.
  */
 export function houseOfTests(prepare?: (house: House) => Promise<void>): House {
@@ -104,7 +104,7 @@ function reset({ fake }: Stage): void {
     ...makePools(),
     ...makePayments(),
     ...makeItems(),
-    ...makeDesk(),
+    ...makeAdminPayments(),
   });
 }
 

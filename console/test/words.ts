@@ -20,7 +20,7 @@ const DATE_WORD =
 const WORD = /[A-Za-z]{3,}/g;
 const ACCENT = /[áéíóúñç~]/;
 
-/** Visible texts that are neither in the made-up language nor in what the service answered. */
+/** Visible texts that come neither from the artificial language nor from an answer of the service. */
 export async function untranslated(page: Page, answers: string): Promise<string[]> {
   const texts = await page.evaluate(visibleTexts);
   const known = answers.toLowerCase().replaceAll('\\"', '"').replaceAll('\\n', ' ');
@@ -50,7 +50,7 @@ export function clippedWords(page: Page): Promise<string[]> {
     );
     return (
       [...places]
-        // What is one pixel wide is for screen readers.
+        // An element of one pixel is only for screen readers.
         .filter((place) => place.checkVisibility() && place.clientWidth > 1 && !place.closest('.truncate'))
         .filter((place) => place.querySelector('.truncate') === null)
         .filter((place) => {

@@ -54,7 +54,7 @@ export async function beginExport(em: EntityManager, userId: string, id: string)
   return begun !== undefined;
 }
 
-/** What an export reads from. */
+/** Sources of an export. */
 export interface ExportSource {
   /** A new EntityManager, for each page. */
   em: () => EntityManager;

@@ -8,10 +8,10 @@ import { query, queryOne, sql } from '../database/sql.ts';
 /** How long a browser may take to respond, in ms. */
 export const CHALLENGE_MS = 5 * 60_000;
 
-/** What a signed challenge is used for. */
+/** Use of a signed challenge. */
 export type ChallengePurpose = 'REGISTER' | 'SIGN_IN' | 'PROVE';
 
-/** What a challenge is for, and whose passkeys may sign it; `userId` null allows everybody's. */
+/** Purpose of a challenge, and the user whose passkeys may sign it. `userId` null allows all users. */
 export interface ChallengeUse {
   purpose: ChallengePurpose;
   userId: string | null;

@@ -1,4 +1,4 @@
-/** What callers see while the database is away: 503, then the service again, and no internal error. */
+/** Callers get 503 while the database is away, then the service again, and never an internal error. */
 import { createServer, connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { expect, it } from 'vitest';

@@ -101,7 +101,7 @@ describe('the lookups of fields', () => {
     },
   );
 
-  it('are combined within one turn of the event loop, and made again after it', async () => {
+  it('are combined within one iteration of the event loop, and made again after it', async () => {
     const lookups: string[][] = [];
     const lookup = async (_em: unknown, keys: readonly string[]) => {
       lookups.push([...keys]);

@@ -25,8 +25,8 @@ export class Batches {
   }
 
   /**
-   * The lookup's value for the key, found together with the other keys of this turn; undefined if there is
-   * none.
+   * The lookup's value for the key, found together with the other keys of this iteration; undefined if there
+   * is none.
    */
   async load<Value>(lookup: Lookup<Value>, key: string): Promise<Value | undefined> {
     const open = this.#open.get(lookup) ?? this.#start(lookup);
@@ -37,7 +37,7 @@ export class Batches {
 
   #start<Value>(lookup: Lookup<Value>): Batch {
     const keys = new Set<string>();
-    const found = turnEnd().then(() => {
+    const found = iterationEnd().then(() => {
       this.#open.delete(lookup);
       return lookup(this.#em, [...keys]);
     });
@@ -47,8 +47,11 @@ export class Batches {
   }
 }
 
-/** Resolves after all fields that graphql resolves in this turn, including items of lists. */
-function turnEnd(): Promise<void> {
+/**
+ * Resolves after all fields that graphql resolves in this iteration of the event loop, including items of
+ * lists.
+ */
+function iterationEnd(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });

@@ -1,4 +1,4 @@
-/** What has to hold before this process may change the schema: its own session, the lock, a known schema. */
+/** Conditions for a change of the schema: a session of our own, the lock, and no later schema. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 

@@ -76,8 +76,8 @@ function removeLostConnections(pool: Pool): void {
       if (pool.ending && acquired.has(client)) client.release(true);
     });
     client.once('end', () => {
-      // Outside a transaction, the failing statement releases the connection in the same turn of the event
-      // loop.
+      // Outside a transaction, the failing statement releases the connection in the same iteration of the
+      // event loop.
       setImmediate(() => {
         if (acquired.has(client)) client.release(true);
       });
@@ -87,9 +87,10 @@ function removeLostConnections(pool: Pool): void {
 
 /**
  * Applies all pending migrations, or none, while other processes use the database. Concurrent calls run one
- * after another; `onWait` is told whom a call waits for. Throws an Error of one line that names DATABASE_URL,
- * without its password, if the database cannot be reached, its schema is of a later release, a pooler shares
- * its connections between transactions, or others hold the locks for ten minutes.
+ * after another; `onWait` receives a description of the process that a call waits for. Throws an Error of one
+ * line that names DATABASE_URL, without its password, if the database cannot be reached, its schema is of a
+ * later release, a pooler shares its connections between transactions, or others hold the locks for ten
+ * minutes.
  */
 export async function migrate(
   databaseUrl: string,

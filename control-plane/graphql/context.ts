@@ -51,7 +51,7 @@ export interface NodeIdentity {
   name: string;
 }
 
-/** What resolvers know of the operation that they serve. */
+/** The context of one GraphQL operation, for its resolvers. */
 export interface Context {
   /** Database session of this operation; in subscriptions, of one event. */
   em: EntityManager;
@@ -81,7 +81,7 @@ export interface Context {
   setSession(token: string | null, expiresAt?: Date): void;
 }
 
-/** Who caused a change, for the audit log and the ledger. */
+/** The cause of a change, for the audit log and the ledger. */
 export interface Actor {
   kind: 'USER' | 'ACCESS_TOKEN' | 'SYSTEM' | 'NODE' | 'WEBHOOK';
   id: string | null;

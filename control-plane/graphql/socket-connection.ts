@@ -22,7 +22,7 @@ export function connectSocket(server: Server<SocketExtra>, extra: SocketExtra, m
   const { socket, slot } = extra;
   // The library answers a broken frame by closing the socket; the event alone would end the process.
   socket.on('error', () => undefined);
-  /** Whether the client may send one more message, and reads what it is sent. */
+  /** Whether the client may send one more message, and reads the messages that are sent to it. */
   const mayGoOn = (): boolean => {
     if (socket.readyState !== socket.OPEN) return false;
     const isFlooding = !messages.take(slot.claimant);

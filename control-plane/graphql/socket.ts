@@ -33,7 +33,7 @@ const CLOSE_GOING_AWAY = 1001;
 const CLOSE_FORBIDDEN = 4403;
 const CLOSE_TRY_LATER = 1013;
 
-/** What the sockets need of the application. */
+/** Parts of the application that sockets use. */
 interface SocketParts {
   schema: GraphQLSchema;
   /** Time in which a client must send connection_init, in ms. */

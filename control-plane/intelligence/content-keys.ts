@@ -53,7 +53,7 @@ export class ContentKey {
     return JSON.parse(Buffer.concat([rest, decipher.final()]).toString('utf8'));
   }
 
-  /** As `open`; undefined if the bytes are of another key, because the user's key was lost. */
+  /** Like `open`; undefined if the bytes are of another key, because the user's key was lost. */
   openIfOwn(id: string, bytes: Uint8Array): unknown {
     try {
       return this.open(id, bytes);

@@ -104,7 +104,7 @@ export class UsedItem {
   text!: string;
 }
 
-/** What would be sent with a draft. */
+/** The text about the user that would be sent with a draft. */
 @ObjectType({ description: 'What would be sent about the user with a message.' })
 export class InjectionPreview {
   @Field(() => String, { description: 'The block exactly as it would be sent; empty if nothing would be.' })

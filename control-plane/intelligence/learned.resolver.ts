@@ -8,7 +8,7 @@ import { learnedOf, markSeen, undoLearned } from './learned.service.ts';
 import { LearnedItem, LearnedItemsSeenInput, LearnedItemsUndoInput } from './learned.type.ts';
 import { PersonalIntelligence, PersonalIntelligencePayload } from './switch.type.ts';
 
-/** What was learned lately, and its mutations. */
+/** Notices about recently learned items, and their mutations. */
 @Resolver(() => PersonalIntelligence)
 export class LearnedItemsResolver {
   @FieldResolver(() => [LearnedItem], {

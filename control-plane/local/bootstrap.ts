@@ -11,7 +11,7 @@ import { prepareDemo } from './demo.ts';
 import { type BootstrapResult, secretFiles } from './messages.ts';
 
 /**
- * Creates what is missing; may run at every start. The claim link of an earlier start becomes invalid. Reads
+ * Creates missing rows; may run at every start. The claim link of an earlier start becomes invalid. Reads
  * DEMO, DEMO_UPSTREAM_URL and DEMO_PROCESSOR_URL, which the supervisor sets.
  */
 export async function bootstrap(

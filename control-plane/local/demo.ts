@@ -23,7 +23,7 @@ import { walletIdOf } from '../wallet/wallet.service.ts';
 import { readSecret, writeSecret } from './data-folder.ts';
 import type { BootstrapResult } from './messages.ts';
 
-/** Gift credit, which cannot be refunded or spent on pools. The first real route removes what is left. */
+/** Gift credit, which cannot be refunded or spent on pools. The first real route removes the rest. */
 const CREDIT = 25n * MICROS_PER_DOLLAR;
 const TIMEOUTS = {
   connectMs: 5_000,

@@ -10,7 +10,7 @@ const WAIT_MAX_MS = 20_000;
 export interface ServingNode {
   id: string;
   appliedRevision: number;
-  /** Whether the node has been heard from recently. Nobody waits for other nodes. */
+  /** Whether the node has had contact recently. Waits ignore other nodes. */
   isReachable: boolean;
 }
 

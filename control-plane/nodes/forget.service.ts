@@ -11,14 +11,14 @@ import { reclaimLease } from '../wallet/lease.end.ts';
 /** Time without any contact after which a node can be forgotten, in ms. */
 export const SILENT_MS = 60_000;
 
-/** What returned to the wallets. */
+/** Credit that returned to the wallets. */
 export interface Released {
   leases: number;
   amount: Micros;
 }
 
 /**
- * Shuts a silent node out: nobody has its token any more, and it counts in no share and no confirmation.
+ * Shuts a silent node out: its token becomes invalid, and it counts in no share and no confirmation.
  * Throws NOT_FOUND for an unknown id, and CONFLICT if the node was heard within a minute.
  */
 export async function shutOut(em: EntityManager, nodeId: string): Promise<void> {

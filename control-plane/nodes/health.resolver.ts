@@ -155,7 +155,7 @@ async function secretsHealth(em: Context['em']): Promise<SecretsHealth> {
   const found = await secretKeyProgress(em);
   if (!found) return { status: 'UNKNOWN', total: 0, remaining: 0, unreadable: 0, checkedAt: null };
   const { total, moved, left, unreadable, checkedAt } = found;
-  // What one pass has moved is confirmed by the next one.
+  // The next pass confirms the rows that this pass has moved.
   const remaining = moved + left;
   const status = unreadable > 0 ? 'DEGRADED' : 'OK';
   return { status, total, remaining, unreadable, checkedAt: new Date(checkedAt) };

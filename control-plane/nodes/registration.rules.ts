@@ -11,7 +11,7 @@ export interface ProcessStart {
   instanceId: string;
 }
 
-/** What the database knows before a registration. */
+/** Stored state of the node and its journal before a registration. */
 export interface RegistrationState {
   /** Number of the last registered start on the journal of the registering process; 0 before the first. */
   start: number;

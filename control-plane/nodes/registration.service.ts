@@ -25,7 +25,7 @@ const REFUSALS = {
     'token and DATA_DIR. If the other process is gone, wait: this one retries and is then accepted.',
 };
 
-/** What a starting process reports about itself. */
+/** Report of a starting node process about itself. */
 export interface Registration {
   version: string;
   region: string | null;

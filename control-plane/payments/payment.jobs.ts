@@ -10,7 +10,7 @@ import { repeatRefunds } from './refund.service.ts';
 import { offersCard } from './settings.service.ts';
 import { stuckCounts } from './topup.queries.ts';
 
-/** What the jobs need. */
+/** Dependencies of the jobs. */
 export interface PaymentJobParts {
   em(): EntityManager;
   settings: CardSettings;

@@ -35,7 +35,7 @@ export const processorCalls = new Counter({
   registers: [registry],
 });
 
-/** What a comparison with the processor corrected. */
+/** Number of corrections by comparisons with the processor. */
 export const corrections = new Counter({
   name: 'gateway_payment_corrections_total',
   help: 'Differences to the card processor that were found and corrected, by kind.',

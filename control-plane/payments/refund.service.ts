@@ -30,7 +30,7 @@ export interface RefundInput {
   idempotencyKey: string;
 }
 
-/** Who refunds, and the settings of the installation. */
+/** The administrator who refunds, and the settings of the installation. */
 export interface RefundBy {
   /** Id of the administrator, who has separate idempotency keys. */
   userId: string;

@@ -33,7 +33,7 @@ import type { TopUpRow } from './topup.entity.ts';
 import { topUpsByIds } from './topup.queries.ts';
 import { TopUp } from './topup.type.ts';
 
-/** What customers are offered. Each method adds its own terms. */
+/** Payment methods that are offered to customers. Each method adds its own terms. */
 @Resolver(() => PaymentOptions)
 export class PaymentOptionsResolver {
   @Public()

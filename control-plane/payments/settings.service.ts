@@ -40,7 +40,7 @@ export interface PaymentSettingsChange {
   reason: string;
 }
 
-/** Who changes the settings, and the settings of the installation that apply. */
+/** The administrator who changes the settings, and the settings of the installation. */
 export interface SettingsChange {
   actor: Actor;
   settings: { secretKey: string; allowPrivateUpstreams: boolean };

@@ -4,7 +4,7 @@ import type { InferEntity } from '@mikro-orm/core';
 import type { Stage, TopUpMethod, TopUpState } from './topup.rules.ts';
 
 /**
- * What an administrator should look at. ACCOUNT_NOT_ACTIVE: paid for a suspended or closed account.
+ * Reason to show a top-up to an administrator. ACCOUNT_NOT_ACTIVE: paid for a suspended or closed account.
  * CURRENCY_UNSUPPORTED: paid in another currency, and not credited. AMOUNT_DIFFERS: another amount than asked
  * for was paid, and that was credited. CREDENTIAL_REFUSED and PROCESSOR_UNREACHABLE: the last check failed.
  * NOT_AT_PROCESSOR: the processor does not know the payment. REVERSED: the chain took a credit back.
@@ -38,7 +38,7 @@ export const TopUpSchema = defineEntity({
     paid: p.bigint('bigint').nullable(),
     /** Number of credits; more than one only if a chain took one back. */
     credits: p.integer(),
-    /** What is in the wallet of it, before refunds and disputes. */
+    /** Amount that was credited, before refunds and disputes. */
     credited: p.bigint('bigint'),
     refunded: p.bigint('bigint'),
     issue: p.text().$type<TopUpIssue>().nullable(),

@@ -84,7 +84,10 @@ export const disputesOfTopUps: Lookup<DisputeView[]> = async (em, ids) => {
   return Map.groupBy(rows.map(viewOf), ({ topUpId }) => topUpId);
 };
 
-/** What a user began to pay by card within 24 hours, without what failed or expired, and how often. */
+/**
+ * A user's card top-ups of the last 24 hours: their sum in micro-USD without failed and expired ones, their
+ * number, and how many of them await payment.
+ */
 export async function cardUseOfDay(
   em: EntityManager,
   userId: string,

@@ -6,7 +6,7 @@ import { TopUpSchema } from './topup.entity.ts';
 import { refundedOf, stateOf } from './topup.rules.ts';
 import type { DisputeStatus, RefundStatus, TakenBack, TopUpEvent, TopUpLife } from './topup.rules.ts';
 
-/** What an event tells of a top-up besides money; undefined members are unknown and change nothing. */
+/** Details of a top-up in an event. Undefined members are unknown and change nothing. */
 export interface TopUpDetails {
   sessionId?: string | undefined;
   paymentId?: string | undefined;

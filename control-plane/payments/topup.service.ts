@@ -22,7 +22,7 @@ import type { TopUpDetails } from './topup.rows.ts';
 import { step } from './topup.rules.ts';
 import type { ChainState, TopUpEvent, TopUpMethod, TopUpMovement } from './topup.rules.ts';
 
-/** What happened to a top-up, and who or what reported it. */
+/** A change of a top-up, and its reporter. */
 export interface TopUpNews {
   events: readonly TopUpEvent[];
   details?: TopUpDetails;

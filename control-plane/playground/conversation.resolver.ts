@@ -201,7 +201,7 @@ export class PersonalChatsResolver {
   }
 }
 
-/** What operations on the caller's chats need. */
+/** The context of operations on the caller's chats. */
 export function chatContextOf(context: Context): ChatContext {
   return { em: context.em, playground: context.playground, userId: viewerOf(context).id };
 }

@@ -36,7 +36,7 @@ export interface ConversationView {
   updatedAt: Date;
 }
 
-/** What operations on a user's chats need. */
+/** Context of operations on a user's chats. */
 export interface ChatContext {
   em: EntityManager;
   playground: Playground;

@@ -20,7 +20,7 @@ export interface ReplyRequest {
   key: HiddenKey;
   /** IP address of the user's browser; null for background work. */
   ip: string | null;
-  /** Who causes the request, for the usage log. Requests of PERSONAL_INTELLIGENCE are free. */
+  /** The cause of the request, for the usage log. Requests of PERSONAL_INTELLIGENCE are free. */
   source: PlaygroundPass['source'];
   /** Body of the chat-completions request as JSON. */
   body: string;

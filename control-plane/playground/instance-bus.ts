@@ -27,7 +27,7 @@ const REQUEST_TIMEOUT_MS = 2_000;
 const EVERYBODY = '*';
 const LOCATION = { table: CHANNEL, id: EVERYBODY, field: 'message' };
 
-/** What the bus needs. */
+/** Dependencies of the bus. */
 export interface InstanceBusParts {
   databaseUrl: string;
   /** Encrypts the messages; the same for all instances. */

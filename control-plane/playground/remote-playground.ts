@@ -10,7 +10,7 @@ import { chatFromJson, messageFromJson } from './unstored-chat.ts';
 import type { UnstoredChat } from './unstored-chat.ts';
 import type { MessageView, ReplyEvent, RunningReply } from './running-reply.ts';
 
-/** What this instance holds in memory, for requests of the others. */
+/** Data in the memory of this instance, for requests of other instances. */
 export interface LocalPlayground {
   /** Removes the chat here and returns it. */
   releaseChat(userId: string, id: string): UnstoredChat | undefined;

@@ -153,7 +153,7 @@ async function storeEnd(
   } catch (error) {
     playground.log?.({
       level: 'error',
-      message: 'A reply of the Playground could not be stored. Its user was told to copy it.',
+      message: 'A reply of the Playground could not be stored. The page asked its user to copy it.',
       messageId: message.id,
       reason: error instanceof Error ? error.message : String(error),
     });

@@ -8,7 +8,7 @@ import { sealPictures, sealTexts } from './sealed-rows.ts';
 /** Rows that one transaction encrypts. A message may hold several megabytes of pictures. */
 const ROWS_AT_ONCE = 20;
 
-/** What the job needs. */
+/** Dependencies of the job. */
 interface SealingParts {
   em(): EntityManager;
   contentKeys: ContentKeys;

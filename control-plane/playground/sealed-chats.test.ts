@@ -197,7 +197,7 @@ it('an export holds the decrypted chats', async () => {
   expect(text).not.toMatch(/"sealed"|"pictures"/);
 });
 
-it('without its key, a chat cannot be read by anybody', async () => {
+it('a chat cannot be read without its key', async () => {
   const id = await chat('What does the otter say?');
   await contentKeys.destroy(annId);
   expect((await messages(id)).map(({ content }) => content)).toEqual(['', '']);

@@ -14,7 +14,7 @@ export const CHAT_MESSAGES_MAX = 500;
 /** Maximum size of one chat. A request with all of it fits into the limit of a node. */
 const CHAT_BYTES_MAX = 20 * MB;
 
-/** What is stored of a user, and of the chat that a message is added to. */
+/** Stored bytes of a user, and of the chat that receives a message. */
 export interface Stored {
   chats: number;
   bytes: number;
@@ -45,7 +45,7 @@ export function checkStorage(stored: Stored, added: { messages: number; bytes: n
     );
 }
 
-/** Reads what is stored of a user, and of this chat. */
+/** Reads the stored bytes of a user, and of this chat. */
 export async function storedOf(em: EntityManager, userId: string, chatId: string): Promise<Stored> {
   const row = await queryOne<Record<keyof Stored, string>>(
     em,

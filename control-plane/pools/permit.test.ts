@@ -183,7 +183,7 @@ describe('a node without a valid promise', () => {
     expect((await pool.ask(0)).remaining).toBe(CAP);
   });
 
-  it('has no share reserved after a restart within its promise, whatever it remembers', async () => {
+  it('has no share reserved after a restart within its promise, regardless of its memory', async () => {
     const pool = await Pool.open(2);
     pool.now += PROMISE_MS - 1;
     await pool.promise(0);

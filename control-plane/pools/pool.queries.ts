@@ -84,7 +84,7 @@ export function periodsOf(em: EntityManager, poolId: string): Promise<PoolPeriod
   return em.find(PoolPeriodSchema, { poolId }, { orderBy: { number: 'desc' } });
 }
 
-/** What was paid and given for each period, and until when the payment reaches without added days. */
+/** Payment and gift for each period, and the end of the period without added days. */
 export async function paidSpans(
   em: EntityManager,
   periods: readonly PoolPeriodRow[],

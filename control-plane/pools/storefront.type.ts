@@ -124,7 +124,7 @@ export class PoolQuote extends GlobalObject {
   modelIds!: string[];
 }
 
-/** What to quote. */
+/** The subject of a quote. */
 @InputType({ description: 'What to quote: a new pool, or another period of a pool.' })
 export class PoolQuoteInput {
   @Field(() => [ID], {

@@ -1,4 +1,4 @@
-/** Which address of `x-forwarded-for` counts as the client's. */
+/** Tests which address of `x-forwarded-for` counts as the client's. */
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ const addressOf = (trusted: string[], peer: string, forwarded?: string): string 
   clientAddress(requestFrom(peer, forwarded), trustProxies(trusted));
 
 describe("a client's address", () => {
-  it('is that of the peer if no proxy is trusted, whatever the header says', () => {
+  it('is that of the peer if no proxy is trusted, regardless of the header', () => {
     expect(addressOf([], '203.0.113.7', '198.51.100.1')).toBe('203.0.113.7');
     expect(addressOf([], '::ffff:203.0.113.7')).toBe('203.0.113.7');
   });

@@ -60,7 +60,7 @@ it('a failed run is shown with its reason; after a successful run only its time 
   expect(await viewOf('pools')).toMatchObject({ lastError: null, lastFailedAt: failed?.lastFailedAt });
 });
 
-it('of runs in two processes the one that started later is shown, whichever ends last', async () => {
+it('of runs in two processes, the run that started later is shown, even if it ends first', async () => {
   let finish = (): void => undefined;
   const slow = new Promise<void>((resolve) => {
     finish = resolve;

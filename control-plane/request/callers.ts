@@ -7,7 +7,7 @@ import { networkOf } from '../process/network.ts';
 import type { Identity } from './identify.ts';
 import type { Claimant } from './shares.ts';
 
-/** What this needs of the application. */
+/** Parts of the application that identify callers. */
 interface CallerParts {
   /** The sender of a request. Rejects with UNAUTHENTICATED for an unknown bearer token. */
   callerOf(request: IncomingMessage): Promise<Identity>;

@@ -20,7 +20,7 @@ const granted = (rates: Rates, claimant: Claimant): number =>
   Array.from({ length: 1000 }, () => rates.take(claimant)).filter(Boolean).length;
 
 describe('the rate of a caller', () => {
-  it('never exceeds what may be used at once and per second, whatever the times are', () => {
+  it('never exceeds burst and rate, at any sequence of times', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(500), { maxLength: 300 }), (waits) => {
         let now = 0;

@@ -42,7 +42,7 @@ export function spendCpu<T>(rates: Rates, claimant: Claimant, work: () => T): T 
   }
 }
 
-/** What a caller reads whose documents took too much CPU time. */
+/** Message for a caller whose documents took too much CPU time. */
 export const TOO_MUCH_READING =
   'Your documents took too much time to read. Send smaller ones, or try again in a moment.';
 
@@ -63,7 +63,7 @@ export class Rates {
     return this.#bucketsOf(claimant).every(({ left }) => left > 0);
   }
 
-  /** Uses an amount that is known only afterwards: what is left may become negative. */
+  /** Uses an amount that is known only afterwards: the rest may become negative. */
   spend(claimant: Claimant, amount: number): void {
     for (const bucket of this.#bucketsOf(claimant)) bucket.left -= amount;
   }

@@ -5,7 +5,7 @@ import type { Browser, TestApp } from '../../test/control/app.ts';
 import { socketClient } from '../../test/control/subscribe.ts';
 import { READING_MS, TOKENS_MAX } from '../limits.ts';
 
-/** Nothing comes back within the test. */
+/** A budget that does not refill within the test. */
 const limit = (atOnce: number) => ({ perSecond: 0.001, atOnce });
 const READING = { ...READING_MS, anonymous: limit(100), allAnonymous: limit(200), user: limit(100) };
 let names = 0;

@@ -32,7 +32,7 @@ export type Audience = 'all' | 'people' | 'nodes';
 
 /** Services of the process that contexts carry. */
 export interface ContextParts {
-  /** Who uses the listener. */
+  /** Callers for which the listener is meant. */
   audience: Audience;
   orm: MikroORM;
   settings: Settings;

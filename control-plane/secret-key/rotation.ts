@@ -13,7 +13,7 @@ import type { SealedColumn } from './sealed-columns.ts';
 const PROGRESS = 'secret key progress';
 const ROWS_AT_ONCE = 500;
 
-/** What is encrypted under which key, after the last pass. */
+/** Number of values under each key after the last pass. */
 export interface SecretKeyProgress extends SealedCount {
   checkedAt: string;
 }

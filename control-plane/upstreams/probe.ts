@@ -10,7 +10,7 @@ const BODY_BYTES_MAX = 64 * 1024;
 /** Enough for a model that reasons before it answers. */
 const TOKENS_MAX = 64;
 
-/** What to probe. */
+/** The upstream to probe. */
 export interface ProbeTarget {
   protocol: DialectName;
   baseUrl: string;

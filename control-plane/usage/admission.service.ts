@@ -105,7 +105,7 @@ async function readReferences(
 
 /**
  * Refuses charges beyond the grant of their lease. A correct node holds each price in its lease before it
- * asks an upstream, so its charges always fit, in whatever order reports and the end of the lease arrive.
+ * asks an upstream, so its charges always fit, in any order of reports and the end of the lease.
  */
 async function refuseBeyondGrant(em: EntityManager, admission: Admission): Promise<void> {
   const charges = admission.candidates.flatMap((usage) => chargeOf(usage) ?? []);

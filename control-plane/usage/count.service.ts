@@ -14,7 +14,7 @@ const LAST_MS = Date.UTC(9999, 0);
 /**
  * Number of matching entries in months that were not dropped; null if there are too many to count cheaply.
  * Filters by model, key, pool, source or status make rows sparse, which is slow to count one by one: with
- * these filters the number comes from the hourly sums, whatever its size.
+ * these filters the number comes from the hourly sums, at any size.
  */
 export async function countUsage(em: EntityManager, conditions: UsageConditions): Promise<number | null> {
   const own = await ofWallet(em, conditions);

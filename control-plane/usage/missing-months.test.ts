@@ -114,7 +114,7 @@ describe('settlement in a missing month', () => {
     expect(await Promise.all(all.map(heldBy))).toEqual(all.map(() => 9n * PRICE));
   });
 
-  it('creates only the months around now, whatever times nodes report', async () => {
+  it('creates only the months around the present, regardless of times that nodes report', async () => {
     const of = await setting();
     await removeMonths();
     const years = [-50, -2, 2, 9_000].map((count) => new Date(Date.now() + count * 365 * 86_400_000));

@@ -66,7 +66,7 @@ describe('the grant of a lease', () => {
   const amounts = fc.bigInt({ min: 1n, max: 500n });
   const charges = fc.array(fc.tuple(fc.constantFrom('l1', 'l2'), amounts), { maxLength: 30 });
 
-  test('is never exceeded by charges, in whatever order they arrive', () => {
+  test('is never exceeded by charges in any order', () => {
     fc.assert(
       fc.property(charges, amounts, fc.nat(), (listed, remaining, offset) => {
         const all = listed.map(([leaseId, amount], at) => charge(at + 1, leaseId, amount));

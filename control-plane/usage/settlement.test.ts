@@ -152,7 +152,7 @@ describe('settlement', () => {
     });
   });
 
-  it('stores invalid metadata as far as possible, and charges the requests all the same', async () => {
+  it('stores invalid metadata as far as possible, and still charges the requests', async () => {
     const of = await setting({ cash: 100n * PRICE });
     const odd: Partial<ReportedUsage>[] = [
       { modelName: 'sw\0ift', errorCode: 'a\ud800' },

@@ -12,7 +12,7 @@ import type { UsageConditions } from './usage.service.ts';
 export interface Summary extends Sets {
   asOf: Date;
   /**
-   * Totals of the preceding range of the same length, by a query of its own; undefined if they are unknown.
+   * Totals of the preceding range of the same length, by a separate query; undefined if they are unknown.
    */
   before(): Promise<Totals | undefined>;
 }
@@ -20,7 +20,7 @@ export interface Summary extends Sets {
 /** A summary without the totals of the preceding range. */
 export type PresentSummary = Omit<Summary, 'before'>;
 
-/** What to summarise. `bucket` is the width of the points of the series; null for no series. */
+/** A request for a summary. `bucket` is the width of the points of the series; null for no series. */
 export interface SummaryRequest {
   range: { from: Date; to: Date };
   conditions: UsageConditions;

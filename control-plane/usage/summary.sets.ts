@@ -17,7 +17,7 @@ export interface Totals {
   cost: bigint;
 }
 
-/** What to compute: a series by the first dimension if `bucket` is set, and groups by all dimensions. */
+/** Sets to compute: a series by the first dimension if `bucket` is set, and groups by all dimensions. */
 export interface SetsRequest {
   /** At most three. */
   groupBy: readonly Dimension[];

@@ -35,7 +35,7 @@ export interface EarlierCharge {
 /**
  * Inserts the records of requests that are not in the log yet, and returns their request ids. `usage_request`
  * makes request ids unique, which the log, partitioned by months, cannot. The stored time is bounded by the
- * grant of the lease and now, whatever the node's clock says, so that a request counts for no month before
+ * grant of the lease and now, regardless of the node's clock, so that a request counts for no month before
  * the one whose spend limit its lease was taken from.
  */
 export async function insertUsage(

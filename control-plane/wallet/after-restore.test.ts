@@ -97,7 +97,7 @@ describe('the command for a restored database', () => {
     );
   });
 
-  it('prints what it did, and fails without DATABASE_URL', async () => {
+  it('prints its result, and fails without DATABASE_URL', async () => {
     const of = await lease(9n * PRICE);
     const lines: string[] = [];
     const run = (env: NodeJS.ProcessEnv, ...parameters: string[]): Promise<number> =>

@@ -39,7 +39,7 @@ export async function prepareRestored(em: EntityManager): Promise<{ revision: nu
 
 /**
  * Inserts a settlement alarm for each sequence number that is missing in a journal, so that the ledger check
- * accepts the gap. Returns how many charges are lost: these requests were served and nobody pays for them.
+ * accepts the gap. Returns how many charges are lost: these requests were served without payment.
  */
 export async function acceptLost(em: EntityManager): Promise<number> {
   const missing = await query<{ journal_id: string; node_id: string; seq: number }>(

@@ -177,7 +177,7 @@ describe('the ledger check', () => {
     expect(await foundAfter(forgery)).toContain(rule);
   });
 
-  it('gives each rule a unique name and a promise in words', () => {
+  it('gives each rule a unique name and a text of its guarantee', () => {
     expect(new Set(INVARIANTS.map(({ rule }) => rule)).size).toBe(INVARIANTS.length);
     for (const { promise } of INVARIANTS) expect(promise).toMatch(/^[a-z]+ .+ .+/);
   });

@@ -19,7 +19,7 @@ export interface Violation {
 interface Invariant {
   /** Short name, unique. */
   rule: string;
-  /** The guarantee, in words; administrators see it. */
+  /** The guarantee as a sentence, for administrators. */
   promise: string;
   /** SQL that selects `subject` and `detail` of each violation. */
   find: string;

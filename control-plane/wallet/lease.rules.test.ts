@@ -62,7 +62,7 @@ describe('closing a lease', () => {
     expect(judgeClosing(lease, { ...closing, journalId: 'k' })).toBe('UNKNOWN');
   });
 
-  test('is ENDED for an ended lease, whatever count and sum say', () => {
+  test('is ENDED for an ended lease, regardless of count and sum', () => {
     expect(judgeClosing({ ...lease, state: 'CLOSED' }, closing)).toBe('ENDED');
     expect(judgeClosing({ ...lease, state: 'CLOSED' }, { ...closing, count: 0, sum: 0n })).toBe('ENDED');
     expect(judgeClosing({ ...lease, state: 'RECLAIMED' }, { ...closing, count: 1 })).toBe('ENDED');

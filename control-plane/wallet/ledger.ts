@@ -41,7 +41,7 @@ export interface Posting {
    */
   reference: string;
   /**
-   * What the caller asked for, compared when the reference is repeated. Needed if the lines depend on present
+   * Input of the caller, compared when the reference is repeated. Needed if the lines depend on present
    * balances; by default the lines are compared.
    */
   input?: string;

@@ -41,7 +41,7 @@ afterAll(async () => {
 const actor = { ...SYSTEM_ACTOR, kind: 'USER' as const, id: 'usr_admin' };
 let last = 0;
 
-/** A movement under a reference of its own. */
+/** A movement with a new reference. */
 function movementOf(walletId: string, amount: bigint, kind: Movement['kind'] = 'ADJUSTMENT'): Movement {
   last += 1;
   return { walletId, amount, kind, reference: `moved:${last}`, actor, description: `Move ${last}` };

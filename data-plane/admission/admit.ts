@@ -31,7 +31,7 @@ export interface BilledEndpoint<R extends BilledRequest> {
   open(call: Call, services: Services): Promise<R>;
 }
 
-/** What is sold to the caller. */
+/** The model that is sold to the caller, with its price. */
 export interface Sale extends PricedModel {
   family: Family;
   streamed: boolean;

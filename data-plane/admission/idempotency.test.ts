@@ -1,4 +1,4 @@
-/** Idempotency keys on a node: what is sent to the control plane, how requests are refused, and releases. */
+/** Idempotency keys on a node: messages to the control plane, refusals of requests, and releases. */
 import { createHash } from 'node:crypto';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';

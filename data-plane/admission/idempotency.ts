@@ -11,7 +11,7 @@ import type { Control } from '../control/client.ts';
 
 /** The idempotency records of all nodes, kept by the control plane. */
 export interface IdempotencyStore {
-  /** Reserves a key for a request. After a rejection the store releases the key by itself. */
+  /** Reserves a key for a request. After a rejection the store releases the key automatically. */
   reserve(input: Omit<NodeRequestClaimInput, keyof NodeProcess>): Promise<NodeRequestClaimAnswer>;
   /** Releases the key of a request that cost nothing, as soon as the control plane can be reached. */
   release(requestId: string): void;

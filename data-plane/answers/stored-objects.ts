@@ -40,7 +40,7 @@ export interface StateCaller {
   ids: SealedIds;
 }
 
-/** What a request does with which kind of object. */
+/** An action on a kind of stored object. */
 export interface StoredTarget {
   kind: StateKind;
   dialect: StateDialect;

@@ -14,7 +14,7 @@ export interface Payer {
   afford(): Promise<void>;
 }
 
-/** What the bodies of a node share. */
+/** Parts that all bodies of a node share. */
 export interface BodyParts {
   memory: SharedBudget;
   slow: SlowBodies;

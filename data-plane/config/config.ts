@@ -57,7 +57,7 @@ export interface Config {
 }
 
 /**
- * Who made a key unusable. A stream that is cut is charged if the owner did, and free if the operator did.
+ * The side that stopped a key. A cut stream is charged if the owner stopped it, and free if the operator did.
  */
 export type StoppedBy = 'OWNER' | 'OPERATOR';
 

@@ -4,7 +4,7 @@ import { ControlClock } from './control-clock.ts';
 
 const HOUR_MS = 3_600_000;
 
-test('the clock follows the control plane, whatever happens to the wall clock of the node', () => {
+test('the clock follows the control plane, regardless of the wall clock of the node', () => {
   const clocks = { mono: 5_000, wall: Date.parse('2026-11-24T04:00:00Z') + 30 * HOUR_MS };
   const clock = new ControlClock({ monotonic: () => clocks.mono, wall: () => clocks.wall });
   expect(clock.now()).toBe(clocks.wall);

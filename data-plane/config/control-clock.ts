@@ -8,7 +8,7 @@ interface Clocks {
 
 const REAL: Clocks = { monotonic: () => performance.now(), wall: () => Date.now() };
 
-/** Runs on by the monotonic clock from the last time that the control plane told. */
+/** Adds the time on the monotonic clock since the last message to the time in that message. */
 export class ControlClock {
   readonly #clocks: Clocks;
   #offset: number | undefined;
@@ -19,8 +19,8 @@ export class ControlClock {
 
   /** Sets the clock to the time in a message of the control plane. Ignores an unreadable one. */
   set(at: string): void {
-    const told = Date.parse(at);
-    if (!Number.isNaN(told)) this.#offset = told - this.#clocks.monotonic();
+    const received = Date.parse(at);
+    if (!Number.isNaN(received)) this.#offset = received - this.#clocks.monotonic();
   }
 
   /** Time in ms since 1970: of the control plane, or of this machine before the first message. */

@@ -12,7 +12,7 @@ import { NO_TABLES, changed } from './tables.ts';
 const KEY = Buffer.alloc(32, 3).toString('base64url');
 const OBJECT = { kind: 'response', providerId: 'p', credentialId: 'c', model: 'm', upstreamId: 'u' } as const;
 
-/** What a node with this private key compiles from settings with this sealed key. */
+/** The state key that a node with this private key compiles from settings with this sealed key. */
 function idsOf(
   privateKey: Parameters<typeof exportPublicKey>[0],
   stateKey: string | null,

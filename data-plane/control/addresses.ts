@@ -16,7 +16,7 @@ export class ControlAddresses {
 
   /**
    * Moves to the next address because `failed` did not answer. When several callers fail on the same address,
-   * only the first call moves on; otherwise they would skip an instance that nobody has tried.
+   * only the first call moves on; otherwise they would skip an instance without a try.
    */
   failOver(failed: string): void {
     if (failed === this.current) this.#at = (this.#at + 1) % this.#urls.length;

@@ -1,4 +1,4 @@
-/** Usage reports over a real socket: what is sent, and the result of each kind of answer. */
+/** Usage reports over a real socket: the message, and the result of each kind of answer. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';

@@ -11,8 +11,8 @@ const CONNECT_WITHIN_MS = 3_000;
 const NORMAL_CLOSURE = 1_000;
 
 /**
- * Creates the socket. It never retries by itself: each new subscription connects and names the revision that
- * the node has then. A connection without any message for 3 s after a ping is terminated.
+ * Creates the socket. It does not retry automatically: each new subscription connects and names the revision
+ * that the node has then. A connection without any message for 3 s after a ping is terminated.
  */
 export function createControlSocket(addresses: ControlAddresses, token: string): SocketClient {
   let pongTimeout: NodeJS.Timeout | undefined;

@@ -251,7 +251,7 @@ export type ChatEvent =
   | { type: 'done' }
   | { type: 'error'; error: GatewayError };
 
-/** What is known of a block when it starts. */
+/** Data of a block that is known when it starts. */
 export type BlockHead =
   | { kind: 'text' }
   | { kind: 'reasoning'; redacted?: boolean }

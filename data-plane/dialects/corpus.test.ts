@@ -1,4 +1,4 @@
-/** Recorded traffic of real providers: each dialect decodes its requests and answers to what is expected. */
+/** Recorded traffic of real providers: each dialect decodes its requests and answers as expected. */
 import { GatewayError } from '@gateway/shared/failures';
 import { describe, expect, it } from 'vitest';
 import { pathOf } from '../../test/dialect-samples.ts';

@@ -42,11 +42,11 @@ export interface Inbound {
   keepAlive: string;
   /** The features of an answer that this format cannot carry, with the reason. Counted by `lossesOf`. */
   losses: Losses;
-  /** What passes on a mirror. Absent if the format is never mirrored. */
+  /** Members and headers that pass on a mirror. Absent if the format is never mirrored. */
   mirror?: MirrorTables;
 }
 
-/** What of a client's request passes to an upstream of the same format. */
+/** Members and headers of a client's request that pass to an upstream of the same format. */
 export interface MirrorTables {
   members: MemberTable;
   headers: HeaderTable;

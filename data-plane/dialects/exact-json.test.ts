@@ -1,4 +1,4 @@
-/** What passes through keeps every digit, escape, name and order: as tool arguments, in all format pairs. */
+/** Values that pass through keep digits, escapes, names and order: as tool arguments, in all format pairs. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BARE_REQUEST, pathOf } from '../../test/dialect-samples.ts';

@@ -184,7 +184,7 @@ function answerOf({ wire, response: { status, body, sse } }: Recording): ChatRes
   }
 }
 
-/** What every format keeps of the first choice, without the white space between joined blocks. */
+/** The parts of the first choice that every format keeps, without the white space between joined blocks. */
 function keptOf({ choices: [choice], tokens }: ChatResponse): unknown {
   const blocks = choice?.blocks ?? [];
   const joined = (...kinds: string[]): string =>

@@ -8,7 +8,7 @@ import type { JsonObject } from './fields.ts';
 import { isStoredAddress } from './stored-addresses.ts';
 
 /**
- * What the gateway does with a member. `pass`: sends it. `ours`: replaces it. `stored`: refuses it, because
+ * Treatment of a member by the gateway. `pass`: sends it. `ours`: replaces it. `stored`: refuses it, because
  * it names an object stored at a provider. `address`: refuses it if the URL is one of a provider's own store.
  * `priced`: refuses it unless the model's limits name it, because it costs more than a plain request.
  */
@@ -33,7 +33,7 @@ interface Priced {
   tier: string;
 }
 
-/** What the walk found in a body. */
+/** Result of the walk through a body. */
 export interface Findings {
   /** Number of members of all objects. */
   names: number;
@@ -42,7 +42,7 @@ export interface Findings {
   priced: Priced[];
 }
 
-/** What is known about an object. */
+/** The known members of an object. */
 interface KnownObject {
   members: Map<string, KnownMember>;
   /** The kinds of the values of `type`; undefined if any value passes. */
@@ -50,7 +50,7 @@ interface KnownObject {
 }
 interface KnownMember {
   kind: MemberKind;
-  /** What is known about the member's objects; `any` if they may hold anything. */
+  /** The known members of the member's objects; `any` if they may hold anything. */
   value: KnownObject | 'any' | undefined;
 }
 

@@ -91,7 +91,7 @@ function send(dialect: Dialect, text: string, model = MODEL): { body: string; dr
   return { body: String(sent.body), dropped: sent.dropped };
 }
 
-/** What is sent of a body without unknown members: the model and storage are the gateway's. */
+/** The body that is sent for one without unknown members: the gateway sets model and storage. */
 function expected({ name }: Dialect, text: string): string {
   if (name === 'google-generate') return text.replace(/"model":"swift"( ,\s*)?/, '');
   return name === 'openai-responses' ? text.replace(/ ?\}$/, ',"store":false$&') : text;

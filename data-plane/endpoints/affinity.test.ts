@@ -53,7 +53,10 @@ function answer(request: SeenRequest): Play {
   return { chunks: [JSON.stringify({ id: 'c1', object: 'chat.completion', choices, usage })] };
 }
 
-/** One route with so many credentials, on every node. The names are new in each test, like their state. */
+/**
+ * One route with this number of credentials, on every node. Each test has new names, so that it has new
+ * state.
+ */
 function useCredentials(test: string, count: number): string[] {
   const secrets = Array.from({ length: count }, (_, index) => `${test}-${index}`);
   const { origin } = upstream;
@@ -115,7 +118,7 @@ describe('later turns', () => {
     expect(caches.size).toBe(5);
   });
 
-  it('follow the session that the client names, whatever they begin with', async () => {
+  it('follow the session that the client names, even if they begin with other messages', async () => {
     useCredentials('session', 5);
     const sessions: [string, object][] = [
       ['session-id', {}],

@@ -93,7 +93,7 @@ describe('a client that disconnects from a stream', () => {
     upstream = await startUpstream(() => ({}));
   });
 
-  it('after content is charged once, at whatever moment of the relay', async () => {
+  it('after content is charged once, at any moment of the relay', async () => {
     const chunks = Array.from({ length: 200 }, () => delta('word '));
     upstream.play = () => ({ headers: SSE, chunks, gapMs: 1, hang: 'after-chunks' });
     const rounds = 40;

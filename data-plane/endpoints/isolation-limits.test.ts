@@ -1,4 +1,4 @@
-/** What one wallet may hold of a node between requests, and write to its log. */
+/** Limits of one wallet on the memory and the log of a node. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';

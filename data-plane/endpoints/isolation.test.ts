@@ -1,4 +1,4 @@
-/** A hostile and a paying customer on one node: whatever the first one does, the second one is served. */
+/** A hostile and a paying customer on one node: the paying customer is served during every attack. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { connect } from 'node:net';
@@ -69,7 +69,7 @@ async function expectService(): Promise<void> {
 
 interface RawClient {
   socket: Socket;
-  /** What the node has sent. */
+  /** The text that the node has sent. */
   text: () => string;
 }
 

@@ -79,7 +79,7 @@ const upstreamIds = (): string[] =>
     ...[...caches.keys()].map((name) => name.slice('cachedContents/'.length)),
   ]);
 
-/** What `store` was in the last request of the upstream. */
+/** The member `store` of the last request to the upstream. */
 const storedLast = (): unknown => JSON.parse(upstream.seen.at(-1)?.body ?? '{}').store;
 
 const ASK = { model: 'swift', store: true } as const;

@@ -1,5 +1,5 @@
 /**
- * What a streamed answer contains so far, by its events, and whether its last event may have been its end.
+ * Tracks the content of a streamed answer by its events, and whether its last event may have been its end.
  */
 import type { GatewayError } from '@gateway/shared/failures';
 import type { TokenCounts } from '@gateway/shared/records';

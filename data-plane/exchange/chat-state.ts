@@ -19,7 +19,7 @@ import type { SealedIds, StateKind, StoredObject } from '../state/sealed-ids.ts'
 import type { Candidate } from '../upstreams/attempt.ts';
 import type { RequestBody } from './request-body.ts';
 
-/** Who sends the request, and the key of the ids. */
+/** The sender of the request, and the key of the ids. */
 export interface StateContext {
   ids: SealedIds;
   walletId: string;

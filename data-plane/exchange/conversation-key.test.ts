@@ -1,4 +1,4 @@
-/** What the turns of a conversation have in common, in three client formats. */
+/** Tests the conversation key in three client formats. */
 import { describe, expect, it } from 'vitest';
 import { DIALECTS } from '../dialects/index.ts';
 import { conversationKey } from './conversation-key.ts';

@@ -1,4 +1,4 @@
-/** What the turns of a conversation have in common, for the affinity of `upstreams/affinity.ts`. Pure. */
+/** The key that all turns of a conversation share, for the affinity of `upstreams/affinity.ts`. Pure. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ChatRequest, Media, Message, Part } from '../dialects/canonical.ts';
 import { objectOf } from '../dialects/fields.ts';

@@ -46,7 +46,7 @@ const FORM: Piece[] = [
   ['language', 'en'],
 ];
 
-/** Reads a form whose chunks and end arrive in separate turns of the event loop. */
+/** Reads a form whose chunks and end arrive in separate iterations of the event loop. */
 async function readChunks(...chunks: string[]) {
   const body = (async function* () {
     for (const chunk of chunks) {

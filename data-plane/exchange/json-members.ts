@@ -135,7 +135,7 @@ export function replaceMembers(
   return spliced(bytes, splices);
 }
 
-/** What to remove of a container, by name or index: undefined for the whole value, else parts of it. */
+/** Members of a container to remove, by name or index: undefined for the whole value, else parts of it. */
 type Removals = Map<string | number, Removals | undefined>;
 
 function addRemoval(tree: Removals, steps: Steps): void {

@@ -17,7 +17,7 @@ export interface RequestBody {
   /** The value with every digit and in its order (exact-json.ts), for what passes through. */
   exact: JsonObject;
   members: readonly Member[];
-  /** What the table of the body's format says about its members. */
+  /** The body's members, judged by the table of its format. */
   findings: Findings;
 }
 

@@ -1,4 +1,4 @@
-/** What a codec throws when it reads an upstream's answer becomes a failure of the upstream. */
+/** Turns an error that a codec throws on an upstream's answer into a failure of the upstream. */
 import { GatewayError } from '@gateway/shared/failures';
 
 /** The exception itself if it is a failure, else `upstream_failed` with the exception as its cause. */

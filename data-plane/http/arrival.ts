@@ -57,7 +57,7 @@ export function unknownExpectation(): GatewayError {
 
 const NO_QUERY = new URLSearchParams();
 
-/** What a new call needs from its node. */
+/** Parts of the node that a new call uses. */
 interface Arrival {
   bodies: BodyParts;
   strangers: Strangers;

@@ -1,4 +1,4 @@
-/** Who may read the metrics of a node. */
+/** Tests which callers may read the metrics of a node. */
 import { afterEach, expect, it } from 'vitest';
 import { startNode } from '../../test/request-path.ts';
 import type { TestNode } from '../../test/request-path.ts';
@@ -16,7 +16,7 @@ it('metrics are served to local peers, and not to anyone behind a proxy', async 
   expect(await statusOf({ forwarded: 'for=10.0.0.1' })).toBe(404);
 });
 
-it('metrics are served to everyone with the token, and to nobody with another one', async () => {
+it('metrics are served to callers with the token, and refused to callers with another one', async () => {
   node = await startNode({ settings: { metricsToken: 'secret' } });
   const forwarded = { 'x-forwarded-for': '192.0.2.1' };
   expect(await statusOf({ ...forwarded, authorization: 'Bearer secret' })).toBe(200);

@@ -81,7 +81,7 @@ test('a process killed while it commits finds every acknowledged charge after it
   }
 });
 
-/** What an opener process sends. */
+/** Result of a process that opened the journal. */
 interface OpenResult {
   journalId?: string;
   refusal?: string;

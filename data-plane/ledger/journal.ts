@@ -184,7 +184,7 @@ export class Journal {
 
   async #flush(): Promise<void> {
     while (this.#queue.length > 0 && !this.#failed) {
-      // All records that are appended in the same turn of the event loop share one write.
+      // All records that are appended in the same iteration of the event loop share one write.
       await nextTurn();
       const group = this.#queue.splice(0, GROUP_MAX);
       this.stallDetector.writeStarted();

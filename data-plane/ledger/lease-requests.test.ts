@@ -1,4 +1,4 @@
-/** Lease messages: what is sent, and the event that each answer or failure stands for. */
+/** Lease messages: their content, and the event that each answer or failure stands for. */
 import { expect, test } from 'vitest';
 import type { NodeLeaseAnswer } from '@gateway/shared/node-api';
 import { ControlError } from '../control/error.ts';
@@ -53,7 +53,7 @@ test.each([
 
 const CLOSE = { type: 'CLOSE', leaseId: 'lease_1', count: 3, sum: 3n * PRICE } as const;
 
-/** A context whose control plane gives these answers and fails every other call; and what is logged. */
+/** A context whose control plane gives these answers and fails every other call; and its log. */
 function contextWith(
   answers: Partial<LeaseRequestContext['control']>,
   nodeId: string | undefined = 'node_1',

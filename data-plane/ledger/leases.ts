@@ -244,7 +244,7 @@ function onConfirmed(step: Step, { sentAt }: { sentAt: Moment }): void {
   for (const request of step.state.requests.values()) resend(step, request);
 }
 
-/** The back-off is over, whatever the clock says: a timer may fire a fraction of a millisecond early. */
+/** The back-off is over even if the clock shows less: a timer may fire a fraction of a millisecond early. */
 function onRetry(step: Step, { budgetId }: { budgetId: string }): void {
   for (const request of step.state.requests.values())
     if (request.budgetId === budgetId) resend(step, request);

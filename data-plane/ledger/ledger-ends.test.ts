@@ -1,4 +1,4 @@
-/** The ledger of a node at its start and its end, and what it does without waiting for a timer. */
+/** The ledger of a node at its start and its end, and its work without a timer. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

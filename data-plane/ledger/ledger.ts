@@ -3,7 +3,7 @@ import type { KeyRecord, UsageRecord } from '@gateway/shared/records';
 import type { Micros } from '@gateway/shared/money';
 import type { Moment } from './state.ts';
 
-/** What the request path needs of the ledger. */
+/** The ledger as the request path uses it. */
 export interface Ledger {
   /**
    * Reserves one price from a lease of the key's wallet: at once if a lease has room, otherwise after asking

@@ -40,7 +40,7 @@ export interface Lease extends CloseProgress {
   sum: Micros;
   /** Number of these charges that are settled. */
   settled: number;
-  /** Nothing new is held from the lease; it closes once its holds have ended and its charges are settled. */
+  /** The lease takes no new holds; it closes once its holds have ended and its charges are settled. */
   draining: boolean;
   /** The control plane may have reclaimed the lease: no charge may be written for it. */
   expired: boolean;

@@ -38,8 +38,8 @@ export class UnsettledCharges {
   }
 
   /**
-   * Adds the charges of a frame that became durable at this position. Call it in the same turn of the event
-   * loop in which the size of the segment is updated.
+   * Adds the charges of a frame that became durable at this position. Call it in the same iteration of the
+   * event loop in which the size of the segment is updated.
    */
   add(pages: readonly Page[], at: FramePosition): void {
     if (this.#unread) return;

@@ -14,7 +14,7 @@ const RETRY_MAX_MS = 800;
 /** Interval after a failed heartbeat, in ms: leases and usage reports wait for the next answer. */
 const HEARTBEAT_RETRY_MS = 700;
 
-/** What a heartbeat reports. */
+/** State of the node in a heartbeat. */
 interface NodeStatus extends Pick<NodeHeartbeatInput, 'upstreams' | 'credentials' | 'oldSecrets'> {
   appliedRevision: number;
   inflight: number;

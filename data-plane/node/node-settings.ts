@@ -19,7 +19,7 @@ export interface NodeSettings {
 
 type Environment = Record<string, string | undefined>;
 
-/** Reads the settings. Throws an Error that names a bad variable and says what to set. */
+/** Reads the settings. Throws an Error that names a bad variable and a valid value. */
 export function readNodeSettings(env: Environment): NodeSettings {
   return {
     host: env['HOST'] || '127.0.0.1',

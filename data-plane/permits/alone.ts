@@ -1,7 +1,7 @@
 /**
- * What a node may admit while it is alone, that is, cannot reach the control plane. All nodes together must
- * stay within the cap: each uses only its share. In the first minute a node also admits no more than it used
- * in the minute before, because it does not know what other nodes used then.
+ * Limits the requests of a node that is alone, that is, cannot reach the control plane. All nodes together
+ * must stay within the cap: each uses only its share. In the first minute a node also admits no more than it
+ * used in the minute before, because it does not know what other nodes used then.
  */
 import { ALONE_MAX_MS, PERMIT_TTL_MS, PROMISE_MS, WINDOW_MS, shareOf } from '@gateway/shared/permits';
 import type { Meter, PermitState } from './state.ts';

@@ -32,7 +32,7 @@ export interface RateLimitStatus {
   resetMs: number;
 }
 
-/** What the request path needs of permits. */
+/** Permits as the request path uses them. */
 export interface Permits {
   /**
    * Waits for a permit, at most a second. Throws `rate_limited` if the cap of the pool is reached, and

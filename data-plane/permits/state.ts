@@ -1,4 +1,4 @@
-/** What a node knows about the permits of its pools, and the events and effects of the permit rules. */
+/** State of a node's permits for its pools, and the events and effects of the permit rules. */
 import { BUCKET_MS, PERMIT_TTL_MS, WINDOW_MS } from '@gateway/shared/permits';
 import type { Place } from '@gateway/shared/permits';
 import type { NodePermitAloneUse, NodePermitAnswer, NodePermitUse } from '@gateway/shared/permit-api';
@@ -40,7 +40,7 @@ export interface Meter {
   aloneUses: SlidingCount;
   /** When a request was last admitted without a permit. */
   lastAloneUseAt: number;
-  /** What the last answer said, and when it came. */
+  /** The last answer of the control plane, and its time. */
   lastAnswer: { at: number; remaining: number; resetAt: number } | undefined;
   lastArrivalAt: number;
   lastSentAt: number;

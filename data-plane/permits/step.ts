@@ -154,7 +154,7 @@ function sendPromiseIfDue(step: PermitStep): void {
     type: 'PROMISE',
     clock,
     place,
-    // Only an accepted promise may report: the node then forgets what it reported.
+    // Only an accepted promise may report: the node then forgets the reported requests.
     aloneUses: clock === null ? [] : recentAloneUses(state, now),
   });
 }

@@ -15,7 +15,7 @@ import { withModelName } from '../upstreams/verdict.ts';
  */
 export type ResponseEnd = 'delivered' | 'cancelled' | 'failed';
 
-/** What an event of the upstream means. */
+/** Meaning of an event of the upstream. */
 export type ServerEvent =
   | { kind: 'response-created'; id: string }
   | { kind: 'response-content'; id: string }

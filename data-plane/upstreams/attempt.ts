@@ -16,7 +16,7 @@ export interface ForwardedRequest<A> {
   readonly preferred: DialectName | undefined;
   /** The upstream formats that can serve the request; absent: all of them. */
   readonly capable?: readonly DialectName[];
-  /** What the turns of the request's conversation have in common; undefined for requests without turns. */
+  /** The conversation key of the request; undefined for requests without turns. */
   readonly conversation?: string;
   /**
    * The request for one upstream. Throws `invalid_request` if the client forbade losses and there are some.

@@ -36,7 +36,7 @@ export interface AttemptResult {
   refusal?: { status: number; unwell: boolean };
 }
 
-/** What nodes report of all their upstreams. */
+/** Report of a node about all its upstreams. */
 interface UpstreamsReport {
   upstreams: UpstreamReport[];
   credentials: CredentialReport[];

@@ -1,5 +1,5 @@
 /**
- * What an upstream's error status means: for the client, for the credential, and for the upstream's health.
+ * Meaning of an upstream's error status: for the client, for the credential, and for the upstream's health.
  * Pure.
  */
 import { GatewayError } from '@gateway/shared/failures';
@@ -12,7 +12,7 @@ const COOL_DOWN_MAX_MS = 300_000;
 /** How long a refused credential is suspended, in ms: the operator may have paid the bill by then. */
 export const CREDENTIAL_REFUSED_MS = 300_000;
 
-/** What follows from an error status. */
+/** Consequences of an error status. */
 export interface Verdict {
   /** The failure as the client sees it. */
   error: GatewayError;
@@ -21,8 +21,8 @@ export interface Verdict {
   /** How long this credential is suspended, in ms; 0 for not at all. */
   suspendCredentialMs: number;
   /**
-   * What the refusal may mean, if others meet it, too: that the credential is no longer valid, or that it may
-   * not use this route. It may as well be about an object that only this request names.
+   * Possible meaning of the refusal if other requests meet it, too: the credential is no longer valid, or it
+   * may not use this route. It may as well be about an object that only this request names.
    */
   doubt?: 'credential' | 'route';
   /** Whether another credential of the upstream may be accepted: it has limits and rights of its own. */

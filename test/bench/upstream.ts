@@ -52,7 +52,7 @@ function answer(body: string, request: IncomingMessage, response: ServerResponse
   response.write(opening + word);
   if (body.includes(`"${HOLDING_MODEL}"`)) return;
   let sent = 1;
-  // One write per turn of the event loop, so that chunks arrive one by one, as from a provider.
+  // One write per iteration of the event loop, so that chunks arrive one by one, as from a provider.
   const next = (): void => {
     if (request.destroyed && response.destroyed) return;
     if (sent === CHUNKS) {

@@ -5,7 +5,7 @@ import { FORMATS } from './formats.ts';
 import type { ChatFormat } from './formats.ts';
 import type { Random } from './random.ts';
 
-/** What a client saw of one request. */
+/** One request as its client saw it. */
 export interface Attempt {
   keyId: string;
   node: string;

@@ -12,7 +12,7 @@ export interface RecordedCharge {
   outcome: string;
 }
 
-/** What ledger, usage log and upstream have recorded. */
+/** Records of ledger, usage log and upstream. */
 export interface Recorded {
   /** Price of a request in micro-USD. */
   price: bigint;

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const CHUNKS = 6;
 const CHUNK_PAUSE_MS = 8;
-/** How many requests make one failure, if nothing else is said. */
+/** One of this many requests fails, by default. */
 const FAILURE_EVERY = 23;
 
 export interface ModelServer {

@@ -10,7 +10,7 @@ import type { Environment } from './environment.ts';
 import { rowsOf } from './environment.ts';
 import type { Random } from './random.ts';
 
-/** What payments moved, and by how much ledger and processor differ. */
+/** Amounts moved by payments, and the difference between ledger and processor. */
 export interface PaymentReport {
   /** Payments at the processor, and how many of them were automatic. */
   payments: number;
@@ -113,7 +113,7 @@ async function takeBack({
     await sleep(random.between(...PAUSE_MS));
     if (way !== 'dispute') await cards.control(`${dispute.id}/${way}`);
   } catch {
-    // The processor was killed. It may have done it all the same.
+    // The processor was killed, perhaps after the change.
   }
 }
 
@@ -173,7 +173,7 @@ interface Booked {
   sum: string;
 }
 
-/** What the processor has of the wallet's payments after refunds and disputes, in micro-USD. */
+/** Sum of the wallet's payments at the processor after refunds and disputes, in micro-USD. */
 export async function paidByCard(environment: Environment, walletId: string): Promise<bigint> {
   const [payments, refunds, disputes] = await Promise.all(
     ['payment_intents', 'refunds', 'disputes'].map((kind) => allOf(environment.cards, kind)),

@@ -240,7 +240,7 @@ function openLeases(environment: Environment): Promise<number> {
   );
 }
 
-/** What the run has recorded. */
+/** Records of the run. */
 interface Observations {
   buyers: readonly Buyer[];
   payers: readonly Payer[];

@@ -49,7 +49,7 @@ export async function ifInstalled(what: string, installing: Promise<string>): Pr
     return await installing;
   } catch (error) {
     const lines = (error instanceof Error ? error.message : String(error)).split('\n');
-    // npm's last line only says where it keeps its log.
+    // The last line of npm only names its log file.
     const reason =
       lines.findLast((line) => /error/i.test(line) && !line.includes('complete log')) ?? lines[0];
     process.stderr.write(`${what} cannot be installed here: ${reason}\n`);

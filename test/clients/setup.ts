@@ -16,7 +16,7 @@ export interface SetUpFile {
   content: string;
 }
 
-/** What the console shows for a client. */
+/** Instructions that the console shows for a client. */
 export interface SetUp {
   client: Client;
   files: SetUpFile[];
@@ -27,7 +27,7 @@ export interface SetUp {
 const FIELDS = 'clientSnippets { client files { path content } verifyCommand notes }';
 
 /**
- * What the dialog that reveals a key shows, with the secret in place of the placeholder, as in the console.
+ * Instructions of the dialog that reveals a key, with the secret in place of the placeholder.
  */
 export async function setUpsOfKey(
   api: ApiClient,
@@ -40,7 +40,7 @@ export async function setUpsOfKey(
   return filledIn(node.clientSnippets, key);
 }
 
-/** What the page of a model shows, with the secret in place of the placeholder. */
+/** Instructions of the page of a model, with the secret in place of the placeholder. */
 export async function setUpsOfModel(
   api: ApiClient,
   { model, key }: { model: string; key: string },

@@ -14,7 +14,7 @@ import { openSharedHouse } from '../house/shared.ts';
 import { chargesOf, setUpsOfKey } from './setup.ts';
 import type { ShellResult, SetUp } from './setup.ts';
 
-/** What the upstream answers. */
+/** Answer of the upstream. */
 export const TEXT = 'The quick brown fox jumps over the lazy dog.';
 /** Time for a client to start, ask and print, in ms. */
 export const RUN_MS = 60_000;

@@ -21,7 +21,7 @@ const NUMBERS = [
 ];
 const BYTES = [0x00, 0x09, 0x0a, 0x0d, 0x20, 0x22, 0x2c, 0x3a, 0x5c, 0x7b, 0x7d, 0x80, 0xc3, 0xef, 0xff];
 
-/** What mutations take their material from. */
+/** Source of the material for mutations. */
 export interface Material {
   random: Random;
   tokens: readonly string[];

@@ -1,4 +1,4 @@
-/** What the fuzzer runs: a function that takes bytes and throws if our code breaks one of its rules. */
+/** Target of the fuzzer: a function that takes bytes and throws if our code breaks one of its rules. */
 
 export interface FuzzTarget {
   /** Throws an exception for a violation. It handles the exceptions that our code may throw. */

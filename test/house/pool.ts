@@ -5,7 +5,7 @@ import type { Customer, House } from '../house.ts';
 
 export interface HousePool {
   id: string;
-  /** What clients send as Host. */
+  /** Host header of the pool's clients. */
   host: string;
   keyId: string;
   key: string;

@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const READY_WITHIN_MS = 60_000;
 const STOPPED_WITHIN_MS = 10_000;
 
-/** What a plane says once it serves. */
+/** Message of a plane when it is ready to serve. */
 export interface Ready {
   type: 'ready';
   port: number;

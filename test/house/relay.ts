@@ -1,6 +1,6 @@
 /**
- * Stands between a node and its control plane as a load balancer does that has read a whole message: it
- * delivers what it has, late, twice or never, whoever died meanwhile.
+ * A load balancer between a node and its control plane that has read a whole message: it
+ * delivers the message late, twice or never, also after the death of its sender.
  */
 import { createServer, request } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -9,7 +9,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /**
- * What becomes of a message: `keep` delivers it when the test says so, `deafen` delivers it and loses the
+ * Treatment of a message: `keep` delivers it when the test says so, `deafen` delivers it and loses the
  * answer, `lose` never delivers it.
  */
 export type Fate = 'pass' | 'keep' | 'deafen' | 'lose';
@@ -18,7 +18,7 @@ export interface Relay {
   url: string;
   /** Asked for each message by the name of its mutation. */
   fateOf: (mutation: string) => Fate;
-  /** Delivers what was kept, once each, and resolves when it is answered. Returns how many there were. */
+  /** Delivers each kept message once, and resolves when they are answered. Returns their number. */
   deliver(): Promise<number>;
   close(): void;
 }
@@ -28,7 +28,9 @@ interface Message {
   body: Buffer;
 }
 
-/** Listens on a free port and passes everything on to the control plane at `url`, until told otherwise. */
+/**
+ * Listens on a free port. Passes everything on to the control plane at `url`, unless `fateOf` says otherwise.
+ */
 export async function startRelay(url: string): Promise<Relay> {
   const port = Number(new URL(url).port);
   const kept: Message[] = [];

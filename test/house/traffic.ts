@@ -1,4 +1,4 @@
-/** Clients that ask a node without a pause, and the comparison of what they saw with what was charged. */
+/** Clients that send requests without a pause, and the comparison of their answers with the charges. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Customer, House } from '../house.ts';
@@ -7,10 +7,10 @@ import type { Customer, House } from '../house.ts';
 export const CLIENTS = 8;
 /** On a machine that does nothing else, seconds. */
 const SETTLED_WITHIN_MS = 60_000;
-/** What the model `budget` costs in the default group, in micro-USD. */
+/** Price of the model `budget` in the default group, in micro-USD. */
 const PRICE = 30_000;
 
-/** What one request saw. */
+/** One request as its client saw it. */
 export interface Seen {
   requestId: string;
   ended: boolean;
@@ -30,9 +30,9 @@ export async function ask(url: string, customer: Customer): Promise<Seen> {
 }
 
 export interface Traffic {
-  /** What each request saw that got an answer. */
+  /** The requests that got an answer. */
   seen: Seen[];
-  /** Resolves when so many answers were seen to their end; throws when that takes too long. */
+  /** Resolves when this number of answers is complete; throws after a minute. */
   ended(count: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -71,7 +71,7 @@ function tally(seen: Seen[]): Record<string, number> {
 }
 
 /**
- * Waits until the node has settled, then compares what clients saw with what was charged. A charge without
+ * Waits until the node has settled, then compares the answers of clients with the charges. A charge without
  * a seen end may only be one that the kill of a node cut between commit and socket: at most `cutAtMost`.
  */
 export async function compare(

@@ -1,4 +1,4 @@
-/** Reads constants and names of tests from the sources, so that the table of limits says what they say. */
+/** Reads constants and names of tests from the sources for the table of limits. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSync, Visitor } from 'vite';

@@ -4,7 +4,7 @@
  * block about the user, and what the assistant asserts.
  */
 
-/** What the model reads, as the prompt describes it. */
+/** Input of the model, as the prompt describes it. */
 export interface ExtractorInput {
   items: { id: string; kind: string; text: string }[];
   messages: { id: string; role: 'USER' | 'ASSISTANT'; text: string }[];
@@ -93,7 +93,7 @@ function notesOf(message: ReadMessage, items: ExtractorInput['items']): Draft[] 
   });
 }
 
-/** What the assistant asserts about the user, as if the user had said it in the message before. */
+/** Assertions of the assistant about the user, as if the user had made them in the message before. */
 function assertionsOf(message: ReadMessage, before: ReadMessage | undefined): Draft[] {
   const evidence = [before?.role === 'USER' ? before.id : message.id];
   return (message.text.match(SENTENCES) ?? [])

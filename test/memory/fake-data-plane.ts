@@ -13,7 +13,7 @@ export interface SeenRequest {
   messages: { role: string; content: string }[];
 }
 
-/** The fake and what it was asked. */
+/** The fake data plane, and the requests that it received. */
 export interface FakeDataPlane {
   url: string;
   seen: SeenRequest[];

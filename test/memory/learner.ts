@@ -25,7 +25,7 @@ const ITEM = `id kind text origin confidence pinned suppressed version timesUsed
 const SENT_WITHIN_MS = 20_000;
 let sends = 0;
 
-/** What deriving needs, for a test app. */
+/** Dependencies of deriving, for a test app. */
 export function derivingParts(test: TestApp): DerivingParts {
   const em = () => test.orm.em.fork();
   return { em, contentKeys: contentKeysOf(test), nodeFeed: NO_NODES, settings: test.settings };

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 
 const FOLDER = join(import.meta.dirname, '..', '..', '..', 'shared', 'memory');
 const DATA = join(FOLDER, 'locomo10.json');
-/** Questions of this category ask for what nobody said. They have no right chat. */
+/** Category of questions about facts that no chat contains. They have no right chat. */
 const UNANSWERABLE = 5;
 
 /** Summaries of the chats of two people, by the number of the chat, and questions about them. */

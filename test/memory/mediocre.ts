@@ -19,7 +19,7 @@ interface Draft {
   evidence: string[];
 }
 
-/** One fact in so many is missed, and one in so many rests on the assistant's answer. */
+/** One of this many facts is missed, and one of this many is taken from the assistant's answer. */
 const MISSED_EVERY = 16;
 const MISCITED_EVERY = 24;
 const ITEM_LENGTH = 200;

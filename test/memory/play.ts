@@ -18,7 +18,7 @@ export interface Stage {
   read(dialogue: Dialogue, session: number): void;
 }
 
-/** What is left after the last chat. */
+/** Stored items after the last chat. */
 export interface Played {
   dialogue: Dialogue;
   items: Item[];
@@ -78,7 +78,7 @@ export async function playSession(stage: Stage, learner: Learner, session: Sessi
   return chat;
 }
 
-/** Lets days pass for what was learned about a user: moves its times into the past. */
+/** Lets days pass for the items of a user: moves their times into the past. */
 async function passDays(test: TestApp, userId: string, days: number): Promise<void> {
   await query(
     test.orm.em.fork(),

@@ -1,4 +1,4 @@
-/** Compares what was learned from dialogues with what should have been learned. */
+/** Compares the items learned from dialogues with the expected items. */
 import { isSensitive } from '../../control-plane/intelligence/deriving/sensitive.rules.ts';
 import { PERSONAL_KINDS } from '../../control-plane/intelligence/switch.entity.ts';
 import type { PersonalKind } from '../../control-plane/intelligence/switch.entity.ts';

@@ -19,7 +19,7 @@ export const SMALL: Bounds = {
   diskLosses: 0,
   reclaims: 0,
 };
-/** The faults that are tried with the production rules, each in a world of its own. */
+/** The faults that are tried with the production rules, each in a separate world. */
 export const WORLDS: Record<string, Bounds> = {
   'a crash': { ...SMALL, crashes: 1 },
   'a lost disk': { ...SMALL, total: 1, requests: 2, diskLosses: 1 },

@@ -35,7 +35,7 @@ export interface ModelLease {
   recalled: boolean;
   recallDelivered: boolean;
 }
-/** What the client of a request has received. */
+/** The part of an answer that the client has received. */
 export type Seen = 'nothing' | 'part' | 'all' | 'error';
 export interface ModelRequest {
   phase: 'new' | 'waiting' | 'held' | 'checked' | 'sent' | 'committed' | 'done' | 'failed';

@@ -40,7 +40,7 @@ export interface Fault {
   kind: 'away' | 'frozen';
 }
 
-/** What happens in a simulation. Moments are ms after its start. */
+/** Events of a simulation. Times are ms after its start. */
 export interface Plan {
   cap: number;
   nodes: number;

@@ -171,7 +171,7 @@ describe.each(FORMATS)('a $dialect stream', (format) => {
   });
 });
 
-/** What a client returns for a stream, in words, and the number of charges. */
+/** Result of a client for a stream, as text, and the number of charges. */
 async function read(client: SdkClient, reading: Reading, play: Play) {
   const target = { url: `http://127.0.0.1:${node.port}`, key: node.secret, model: MODEL };
   upstream.play = () => play;

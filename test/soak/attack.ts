@@ -1,4 +1,4 @@
-/** What an attack of a soak run is, and what all attacks share: where they go, and what they count. */
+/** The attacks of a soak run: their interface, their target and their counts. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../chaos/random.ts';
 
@@ -21,7 +21,7 @@ export interface Target {
 /** Model whose only upstream is hostile. */
 export const HOSTILE_MODEL = 'budget-plus';
 
-/** What runs while an attack lasts. */
+/** A running attack. */
 export interface Assault {
   target: Target;
   random: Random;
@@ -35,7 +35,7 @@ export interface Attack {
   run(assault: Assault): Promise<void>;
 }
 
-/** What an attacker counted. */
+/** Counts of an attacker. */
 export interface Counts {
   bytesSent: number;
   /** Attempts by their end: a status, `closed`, `refused` or `held`. */
@@ -66,7 +66,7 @@ export function attackerAddress(index: number): string {
   return `127.0.0.${2 + (index % ATTACKERS)}`;
 }
 
-/** Repeats the attempt in so many loops until the attack ends. A pause bounds the rate of each loop. */
+/** Repeats the attempt in this number of parallel loops until the attack ends. A pause bounds their rate. */
 export async function inLoops(
   { signal }: Assault,
   loops: number,

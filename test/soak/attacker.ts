@@ -1,6 +1,6 @@
 /**
  * The process of an attacker. It is a process of its own, so that its work does not slow the clients that
- * measure. It runs one attack until it is told to stop, at most for the given time, and reports its counts.
+ * measure. It runs one attack until its parent stops it, at most for the given time, and reports its counts.
  */
 import { setMaxListeners } from 'node:events';
 import { setPriority } from 'node:os';
@@ -9,7 +9,7 @@ import { Tally } from './attack.ts';
 import type { Target } from './attack.ts';
 import { ATTACKS } from './attacks.ts';
 
-/** What the attacker is told by its parent. */
+/** Messages from the parent process. */
 export interface Order {
   attack: string;
   target: Target;

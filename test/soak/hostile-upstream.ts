@@ -11,7 +11,7 @@ const SSE_HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer
 const CONTINUE = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
 const BLOCKS_MAX = 400;
 
-/** What the upstream sends: a start, then a block again and again. */
+/** Answers of the upstream: a start, then one block repeated. */
 const MODES: readonly { head: string; block: string }[] = [
   { head: JSON_HEAD, block: '1\r\n \r\n'.repeat(10_000) },
   { head: SSE_HEAD, block: '1\r\n:\r\n'.repeat(10_000) },

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { attackerAddress } from './attack.ts';
 import type { Assault } from './attack.ts';
 
-/** What is sent on a raw connection. */
+/** A request on a raw connection. */
 export interface RawRequest {
   port: number;
   /** Number of the attacker, which determines its address. */

@@ -44,7 +44,7 @@ export interface SoakReport {
  * p99 without an attack is added.
  */
 const LIVEZ_P99_MS = 200;
-/** Errors are judged as a share of the requests: so many times the share without attacks are permitted. */
+/** Permitted share of failed requests under attack, as a multiple of the share without attacks. */
 const ERRORS_FACTOR = 2;
 /** Permitted growth of RSS over the level after the first minute: garbage and fragmentation of the heap. */
 const RSS_MARGIN_MB = 128;
@@ -74,7 +74,7 @@ const COLUMNS = [
 ];
 const FAILURES_SHOWN = 4;
 
-/** The figures of all parts, and what was wrong. */
+/** The figures of all phases, and the violations. */
 export function judge(record: SoakRecord): SoakReport {
   const [quiet] = record.phases;
   if (!quiet) throw new Error('The run has no part without attacks.');
@@ -92,7 +92,7 @@ function within({ seen }: SoakRecord, { startedAt: from, endedAt }: Phase): Obse
   return seen.filter(({ startedAt }) => startedAt >= from && startedAt < endedAt);
 }
 
-/** What honest clients did in a part, without health checks and retried attempts. */
+/** Requests of honest clients in a phase, without health checks and retried attempts. */
 function honest(record: SoakRecord, phase: Phase): Observation[] {
   return within(record, phase).filter(({ kind }) => !OTHERS.has(kind));
 }
@@ -232,7 +232,7 @@ function describe(ends: Record<string, number>, bytes: number): string {
   return `${Math.round(bytes / 1_048_576)} MB; ${parts.join(', ')}`;
 }
 
-/** The report as a Markdown table, followed by what was wrong. */
+/** The report as a Markdown table, followed by the violations. */
 export function tableOf({ seed, heapMegabytes, figures, faults }: SoakReport): string {
   const pair = ({ control, node }: { control: number; node: number }): string => `${control} / ${node}`;
   const peaks = ({ peak: { control, node } }: Figures, name: keyof Peak): string =>

@@ -36,11 +36,11 @@ export interface Phase {
   samples: Sample[];
   before: Stored;
   after: Stored;
-  /** What the attacker counted. */
+  /** Counts of the attacker. */
   counts: Counts | undefined;
 }
 
-/** What a run recorded. */
+/** Records of a run. */
 export interface SoakRecord {
   seed: number;
   heapMegabytes: number;
@@ -55,7 +55,7 @@ const MARGIN_MS = 20_000;
 /** Pause between two attacks, so that refusals of one are not counted for the next, in ms. */
 const BETWEEN_MS = 2_000;
 
-/** Runs everything and returns what was recorded. Throws if the site cannot be started. */
+/** Runs everything and returns the records. Throws if the site cannot be started. */
 export async function runSoak(options: SoakOptions): Promise<SoakRecord> {
   const site = await startSite(options.heapMegabytes);
   const random = randomOf(options.seed);

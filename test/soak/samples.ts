@@ -1,9 +1,9 @@
-/** What the planes hold: memory, handles, timers, rows, files, log lines. */
+/** Samples of the planes: memory, handles, timers, rows, files, log lines. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { House } from '../house.ts';
 
-/** What one plane holds at one moment. */
+/** Resources of one plane at one moment. */
 export interface PlaneSample {
   rssMegabytes: number;
   /** Open files and sockets. */
@@ -21,7 +21,7 @@ export interface Sample {
   node: PlaneSample;
 }
 
-/** What is stored at one moment. */
+/** Number of stored rows and bytes at one moment. */
 export interface Stored {
   /** Number of rows per table. */
   rows: Record<string, number>;

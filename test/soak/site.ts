@@ -1,4 +1,4 @@
-/** What a soak run attacks: PostgreSQL, both planes with small heaps, honest upstreams and customers. */
+/** The target of a soak run: PostgreSQL, both planes with small heaps, honest upstreams and customers. */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +17,7 @@ export interface Site {
   /** Pays for the honest traffic. */
   honest: Customer;
   target: Target;
-  /** Exits of planes that nobody asked for. */
+  /** Unrequested exits of planes. */
   deaths: string[];
   close(): Promise<void>;
 }
@@ -102,7 +102,7 @@ function watch(house: House): { list: string[]; end(): void } {
   return { list, end };
 }
 
-/** A port on which nobody listens. The attacker takes it later. */
+/** A port on which no process listens. The attacker takes it later. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

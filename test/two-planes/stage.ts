@@ -22,7 +22,7 @@ import type { HouseProcess } from '../house/process.ts';
 import { ask } from '../house/traffic.ts';
 
 const UNTIL_MS = 45_000;
-/** What the upstream answers. */
+/** Answer of the upstream. */
 export const REPLY = 'word '.repeat(60);
 /** A question with this word is answered for longer than any test lasts. */
 export const ENDLESS = 'endless';

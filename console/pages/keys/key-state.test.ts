@@ -4,12 +4,12 @@ import { isNeverRevealed, stateOf } from './key-state.ts';
 
 const revoked = { state: 'DISABLED', disabledReason: 'REVOKED', rotation: null } as const;
 
-it('a key that was revoked before anybody had its secret says so', () => {
+it('a key that was revoked before its secret was revealed has a state of its own', () => {
   expect(stateOf({ ...revoked, revealedAt: null })).toBe('NEVER_REVEALED');
   expect(isNeverRevealed({ ...revoked, revealedAt: null })).toBe(true);
 });
 
-it('a key that was revealed and then revoked, or that still waits, says just that', () => {
+it('a key that was revealed and then revoked, or that waits to be revealed, has the general state', () => {
   expect(stateOf({ ...revoked, revealedAt: '2026-11-22T08:00:00Z' })).toBe('REVOKED');
   expect(stateOf({ ...revoked, disabledReason: 'NOT_REVEALED', revealedAt: null })).toBe('NOT_REVEALED');
 });

@@ -1,4 +1,4 @@
-/** The notice of what was learned, with Undo. */
+/** The notice about learned items, with Undo. */
 import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { Lightbulb, X } from 'lucide-react';
@@ -21,7 +21,7 @@ interface Line {
 interface NoticeProps {
   learned: readonly Learned[];
   lines: readonly Line[];
-  /** The number of items without a line, in words; empty for none. */
+  /** Text with the number of items without a line; empty for none. */
   more: string;
   linked: boolean;
   className: string;

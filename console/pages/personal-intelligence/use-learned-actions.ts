@@ -1,4 +1,4 @@
-/** What the user can do about learned items: undo one, or dismiss the notice. */
+/** Actions on learned items: undo one, or dismiss the notice. */
 import { useEffect } from 'react';
 import { useClient } from 'urql';
 import { useToast } from '../../components/toast.tsx';
@@ -17,7 +17,7 @@ export function useLearnedActions(learned: readonly Learned[], refresh: () => vo
   const toast = useToast();
   const ids = learned.slice(0, IDS_MAX).map(({ item }) => item.id);
   const times = learned.map(({ learnedAt }) => learnedAt).join();
-  // As soon as the user can see the page.
+  // The notice counts as seen only while the page is visible.
   useEffect(() => {
     const tell = () => {
       if (document.visibilityState !== 'visible') return;

@@ -4,7 +4,7 @@ import { IntelligenceChanges, type Learned, LearnedQuery } from './learned-docum
 
 const NONE: readonly Learned[] = [];
 
-/** Returns what was learned, and a function that loads it again. `onChanged` runs with each reload. */
+/** Returns the learned items, and a function that loads them again. `onChanged` runs with each reload. */
 export function useLearned(onChanged: (() => void) | undefined) {
   const [{ data }, again] = useQuery({ query: LearnedQuery, requestPolicy: 'cache-and-network' });
   const refresh = () => {

@@ -255,7 +255,7 @@ function Editing({ onCancel }: { onCancel: () => void }) {
   );
 }
 
-/** The available balance, and what is charged. */
+/** The available balance, and the charge of a message. */
 function ChargeNote() {
   const { t } = useTranslation();
   const [{ data }] = useQuery({ query: ViewerQuery, requestPolicy: 'cache-first' });

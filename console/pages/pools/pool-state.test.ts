@@ -1,4 +1,4 @@
-/** What is said to be left of a pool's period. */
+/** Tests the text that says how much of a pool's period is left. */
 import { expect, test } from 'vitest';
 import { leftUntil } from './pool-state.ts';
 

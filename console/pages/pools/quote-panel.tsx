@@ -82,7 +82,7 @@ interface PayProps extends Pick<QuotePanelProps, 'quoteState' | 'wanted' | 'busy
   left: number;
 }
 
-// Enabled even if nothing is picked: pressed, it says what is missing.
+// Enabled even if nothing is picked: a press shows what is missing.
 function Pay({ quoteState: { quote, current, failure, again }, left, wanted, busy }: PayProps) {
   const { t } = useTranslation();
   if (wanted && (failure !== undefined || (quote && current && left === 0))) {

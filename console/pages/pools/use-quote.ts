@@ -4,7 +4,7 @@ import { useClient } from 'urql';
 import { useFailureWords } from '../failure-words.ts';
 import { CreateQuote, type Quote } from './documents.ts';
 
-/** What is quoted: the models of a new pool, or the renewal of a pool. */
+/** Subject of a quote: the models of a new pool, or the renewal of a pool. */
 export type QuoteFor = { modelIds: string[] } | { renewPoolId: string };
 
 const PAUSE_MS = 400;

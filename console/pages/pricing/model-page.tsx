@@ -265,7 +265,7 @@ function Facts({ model }: { model: Model }) {
   );
 }
 
-/** Who stores state on request, and for how long. */
+/** The party that stores state on request, and the duration. */
 function StoredState({ model: { storesState, stateRetentionDays } }: { model: Model }) {
   const { t } = useTranslation();
   return (

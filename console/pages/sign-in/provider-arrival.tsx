@@ -44,7 +44,7 @@ const ProviderSignIn = graphql(
   [UserErrorFields],
 );
 
-/** What the service still needs before it opens the session. */
+/** Input that the service still needs before it opens the session. */
 type Missing = 'nothing' | 'policy' | 'code';
 
 /** The page between the provider and the console. */

@@ -43,7 +43,7 @@ export function AutoTopUp({ wallet }: { wallet: PaymentWallet }) {
   );
 }
 
-/** What happens by itself, in one sentence. */
+/** One sentence that says when the wallet is topped up automatically. */
 function useWords({ savedCard: card, autoTopUp: auto }: PaymentWallet): string {
   const { t } = useTranslation();
   if (auto?.offReason) return t(`wallet.auto.off.${auto.offReason}`);

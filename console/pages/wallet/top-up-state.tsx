@@ -1,4 +1,4 @@
-/** The state of a top-up in words, and the live state of the one that the user has just begun. */
+/** The state of a top-up as text, and the live state of the top-up that the user has just begun. */
 import type { TFunction } from 'i18next';
 import { CircleAlert, CircleCheck, Clock, type LucideIcon, Scale, Undo2 } from 'lucide-react';
 import { useQuery, useSubscription } from 'urql';

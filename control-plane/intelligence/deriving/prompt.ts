@@ -2,7 +2,7 @@
 import type { PersonalKind } from '../switch.entity.ts';
 import type { KnownItem, SeenMessage } from './operations.rules.ts';
 
-/** Stored with every item, so that items of an older prompt can be told apart. */
+/** Stored with every item, so that items of an older prompt can be distinguished. */
 export const PROMPT_VERSION = 'derive-1';
 
 const KINDS: Record<PersonalKind, string> = {

@@ -1,4 +1,4 @@
-/** What a user said in their own voice: a message without quotations, code, pasted prompts and sent items. */
+/** Finds a user's own words: a message without quotations, code, pasted prompts and sent items. */
 import { JOKES, NOT_MEANT, ROLES, SELF } from './speech.patterns.ts';
 
 const SENT_ITEMS = /<user_context\b[^]*?(?:<\/user_context>|$)/gi;
@@ -15,7 +15,7 @@ const PASTED_LINE = /^\s*(?:system|assistant|user|human|ai|bot|prompt|系统|助
 const NOT_SAID = [SENT_ITEMS, HIDDEN, CODE_BLOCK, QUOTED_LINE];
 
 const SENTENCES = /[^.!?。！？；;]+[.!?。！？；;]*/g;
-/** Nobody speaks in longer sentences, in characters. Text without an end of a sentence was pasted. */
+/** Maximum length of a spoken sentence in characters. Longer text was pasted. */
 const SENTENCE_LENGTH_MAX = 1_000;
 
 /** The message without what the user did not say in their own voice. May be empty. */

@@ -36,7 +36,7 @@ export interface Replay {
   at: number;
 }
 
-/** What the API works on. */
+/** State and dependencies of the API. */
 export interface ApiParts {
   books: Books;
   replays: Map<string, Replay>;
@@ -66,7 +66,7 @@ export function answerCall(parts: ApiParts, call: Call): Answer {
   if (earlier && earlier.input !== input) return mismatch(key ?? '');
   if (earlier) return { status: earlier.status, body: earlier.body, replayed: true };
   const answer = answerOnce(parts, call);
-  // As at the real processor, an answer to invalid parameters is not kept: nothing was executed.
+  // Like the real processor, keeps no answer to invalid parameters: nothing was executed.
   if (key !== undefined && call.method === 'POST' && (answer.status === 200 || answer.status === 402))
     parts.replays.set(key, { input, ...answer, at: Math.floor(Date.now() / 1000) });
   return answer;

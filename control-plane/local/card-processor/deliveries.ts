@@ -6,7 +6,7 @@ import Stripe from 'stripe';
 import { isThing, newId, now, viewOf } from './things.ts';
 import type { Thing } from './things.ts';
 
-/** What happens to the next events. */
+/** Faults of the next deliveries. */
 export interface Faults {
   /** Number of the next events that are never sent. */
   drop: number;
@@ -86,7 +86,7 @@ export class Deliveries {
     await Promise.race([Promise.all(this.running), limit]);
   }
 
-  /** Stops sending, and resolves when no attempt runs. What is pending stays in `pending`. */
+  /** Stops sending, and resolves when no attempt runs. Undelivered events stay in `pending`. */
   async stop(): Promise<void> {
     this.ended.abort();
     for (const timer of this.timers) clearTimeout(timer);

@@ -5,7 +5,7 @@ import { declineSession, expireSession, paySession } from './payments.ts';
 import { now } from './things.ts';
 import type { Books, Thing } from './things.ts';
 
-/** What a browser gets: a page, or the address to which it is led. */
+/** Answer to a browser: a page, or an address to go to. */
 export interface PageAnswer {
   status: number;
   headers: Record<string, string>;

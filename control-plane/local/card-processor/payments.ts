@@ -4,10 +4,10 @@ import { centsOf, membersOf, required, webAddressOf } from './form.ts';
 import { add, newId, now, viewOf } from './things.ts';
 import type { Books, Thing } from './things.ts';
 
-/** How the play card of a payment answers when nobody is there to confirm. */
+/** Answer of a play card to an off-session payment. */
 export type CardKind = 'plain' | 'authenticated';
 
-/** What an off-session payment is answered, whatever the card is. */
+/** Forced answer to off-session payments; null lets the card decide. */
 export type OffSession = 'declined' | 'authentication' | null;
 
 const EXPIRES_MIN_S = 30 * 60;
@@ -167,7 +167,7 @@ function refusedCard(books: Books, { cents, currency, method, ...rest }: Paid, n
   });
 }
 
-/** A play card: nobody types a number. It belongs to the customer if it is saved. */
+/** A play card without a typed number. It belongs to the customer if it is saved. */
 function methodOf(books: Books, kind: CardKind, customer: unknown): Thing {
   const card = { brand: 'visa', last4: CARDS[kind], exp_month: 12, exp_year: 2030 };
   const id = newId('pm');

@@ -15,7 +15,7 @@ const KEY = 'sk_test_of_this_test';
 const SECRET = 'whsec_of_this_test';
 
 let received: Stripe.Event[];
-/** What the webhook answers next; 200 after that. */
+/** The next status codes of the webhook; 200 after them. */
 let answers: number[];
 let webhook: Server;
 let folder: string;

@@ -39,7 +39,7 @@ export interface CardProcessor {
   deliveries: Deliveries;
   /** DOWN: calls are answered with 500. LOST: calls are executed, and their answers are lost. */
   network: 'ok' | 'down' | 'lost';
-  /** What off-session payments are answered. */
+  /** Forced answer to off-session payments. */
   offSession: OffSession;
   /** Method and path of the calls so far, such as `POST checkout/sessions`, oldest first. */
   calls: string[];

@@ -5,18 +5,18 @@ import type { Pending } from './deliveries.ts';
 import { allOf, isThing, now, relink, storedForm } from './things.ts';
 import type { Thing } from './things.ts';
 
-/** What a restart must not lose. */
+/** State that outlives a restart. */
 export interface ProcessorState {
   things: Map<string, Thing>;
   replays: Map<string, Replay>;
   pending: Pending[];
 }
 
-/** As at the real processor, an idempotency key is forgotten after a day. */
+/** Lifetime of an idempotency key in seconds: a day, like at the real processor. */
 const REPLAY_S = 24 * 60 * 60;
 const EVENTS_MAX = 1_000;
 
-/** Reads the file. A missing or unreadable file is an empty state: a demo must start all the same. */
+/** Reads the file. A missing or unreadable file is an empty state, so that a demo always starts. */
 export function loadState(file: string | undefined): ProcessorState {
   const state: ProcessorState = { things: new Map(), replays: new Map(), pending: [] };
   const read = file && existsSync(file) ? parsed(readFileSync(file, 'utf8')) : undefined;

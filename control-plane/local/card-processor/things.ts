@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 /** An object of the processor. Members whose names begin with `_` are never shown. */
 export type Thing = Record<string, unknown> & { id: string };
 
-/** What every part of the processor works on. */
+/** The state that all parts of the processor share. */
 export interface Books {
   /** All objects by id, oldest first. */
   things: Map<string, Thing>;

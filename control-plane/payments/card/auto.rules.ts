@@ -6,7 +6,7 @@ export const AUTO_FAILURES_MAX = 3;
 /** Time between a failed attempt and the next one, in ms. A declined card is rarely accepted sooner. */
 export const AUTO_RETRY_MS = 60 * 60_000;
 
-/** What decides; amounts are in micro-USD. */
+/** Facts on which the decision depends; amounts are in micro-USD. */
 export interface AutoFacts {
   enabled: boolean;
   /** Cash and gift, with leases. */

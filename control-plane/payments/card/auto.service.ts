@@ -137,7 +137,8 @@ export async function failAutomatic(
 }
 
 /**
- * What decides about the wallet, with its settings locked until the transaction ends; null without settings.
+ * Facts for the decision about a wallet; null without settings. Locks the settings until the transaction
+ * ends.
  */
 export async function lockFacts(em: EntityManager, walletId: string): Promise<AutoFacts | null> {
   const settings = await queryOne<SettingsRow>(

@@ -6,7 +6,7 @@ import type { DisputeStatus, RefundStatus, TopUpEvent } from '../topup.rules.ts'
 import type { TopUpDetails } from '../topup.rows.ts';
 import { CURRENCY, microsOf } from '../amount.rules.ts';
 
-/** What an event or an object says. */
+/** Facts in an event or object of the processor. */
 export interface ProcessorFacts {
   /** The top-up that the metadata name; null if they name none. */
   topUpId: string | null;

@@ -38,7 +38,7 @@ const PAGE = 100;
 
 const ACTOR: Actor = { ...SYSTEM_ACTOR, label: 'comparison with the card processor' };
 
-/** What a comparison needs. */
+/** Dependencies of a comparison. */
 export interface ReconcileParts {
   processor: CardProcessor;
   settings: CardSettings;
@@ -171,7 +171,7 @@ async function correct(em: EntityManager, facts: ProcessorFacts, { log }: Reconc
   log?.({ level: 'warn', message, ...moved });
 }
 
-/** What the top-up of the facts contributes to its wallet now, in micro-USD. */
+/** Present contribution of the top-up to its wallet, in micro-USD. */
 async function sumOf(em: EntityManager, { topUpId, paymentId }: ProcessorFacts): Promise<Micros> {
   const found = await queryOne<{ id: string }>(
     em,

@@ -13,7 +13,7 @@ import type { DepositEvent, DepositLife, DepositState } from './deposit.rules.ts
 import type { BlockRange } from './scan.rules.ts';
 import type { Transfer } from './transfers.ts';
 
-/** Deposits whose owners are told of further confirmations at once. */
+/** Maximum number of deposits in one notification of further confirmations. */
 const FOLLOWED_MAX = 500;
 
 /** Only this file changes these rows, with SQL. */

@@ -86,7 +86,7 @@ describe('small deposits', () => {
   });
 });
 
-/** What happens to the chain of one transaction: blocks are added, or replaced from a depth on. */
+/** A change of the chain: blocks are added, or replaced from a depth on. */
 type Turn = { grow: number } | { reorganise: number; minesAgainAfter: number | null };
 
 const turns = fc.array(

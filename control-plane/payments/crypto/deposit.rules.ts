@@ -15,7 +15,7 @@ export interface BlockId {
   hash: string;
 }
 
-/** What decides about a deposit. */
+/** State of a deposit on which decisions depend. */
 export interface DepositLife {
   state: DepositState;
   /** The block in which the transfer was last seen. */

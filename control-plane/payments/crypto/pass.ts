@@ -1,10 +1,10 @@
-/** What one reading of a chain needs. */
+/** Dependencies of one pass over a chain. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ClaimedChain } from './chain.rows.ts';
 import type { Chain } from './rpc.pair.ts';
 import type { TokenTerms } from './transfers.ts';
 
-/** What the watcher needs. */
+/** Dependencies of the watcher. */
 export interface WatcherParts {
   /** A new database session. */
   em(): EntityManager;

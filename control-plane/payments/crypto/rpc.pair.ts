@@ -47,7 +47,7 @@ export interface Chain {
   receipt(txHash: string): Promise<Receipt | null>;
 }
 
-/** What is known of a chain. */
+/** Known properties of a chain. */
 export interface ChainNature {
   chainId: number;
   /** Whether credits wait until the block is final. Both services must know the tag `finalized`. */

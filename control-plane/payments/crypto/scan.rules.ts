@@ -15,7 +15,7 @@ export interface BlockRange {
   to: number;
 }
 
-/** What a scan begins with. */
+/** State at the start of a scan. */
 export interface ScanStart {
   /** Last block that was scanned; null before the first scan. */
   cursor: number | null;

@@ -151,7 +151,7 @@ const HEADERS: readonly HeaderLine[] = [
   ['anthropic-beta', 'flags', 'server-side-fallback-2026-06-01 server-side-fallback-2026-07-01', SDK],
 ];
 
-/** What passes on a mirror. */
+/** Members and headers that pass on a mirror. */
 export const MIRROR: MirrorTables = {
   members: compileMembers(MEMBERS),
   headers: compileHeaders('anthropic-', HEADERS),

@@ -131,7 +131,7 @@ const CACHED_CONTENT: readonly MemberLine[] = [
 /** The table of cached contents. */
 export const CACHED_CONTENT_MEMBERS = compileMembers(CACHED_CONTENT, { snakeCase: true });
 
-/** What passes on a mirror. */
+/** Members and headers that pass on a mirror. */
 export const MIRROR: MirrorTables = {
   members: compileMembers(MEMBERS, { snakeCase: true }),
   headers: compileHeaders('x-goog-', HEADERS),

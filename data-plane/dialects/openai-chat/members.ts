@@ -138,7 +138,7 @@ const MEMBERS: readonly MemberLine[] = [
   ['thinking', 'pass', 'type budget_tokens clear_thinking', ZAI],
 ];
 
-/** What passes on a mirror. */
+/** Members and headers that pass on a mirror. */
 export const MIRROR: MirrorTables = {
   members: compileMembers(MEMBERS),
   headers: compileHeaders('openai-', OPENAI_HEADERS),

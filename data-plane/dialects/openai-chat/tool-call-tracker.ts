@@ -14,7 +14,7 @@ export interface StreamedToolCall {
   earlyText: string;
 }
 
-/** What a delta tells about its tool call; id and name are '' if the delta lacks them. */
+/** Data about the tool call in a delta; id and name are '' if the delta lacks them. */
 interface ToolCallDelta {
   wireIndex: number | undefined;
   id: string;

@@ -21,7 +21,7 @@ export class ItemIds {
   }
 }
 
-/** What encoding an item depends on: the ids of the answer and the tools of the request. */
+/** Context of encoding an item: the ids of the answer and the tools of the request. */
 interface ItemContext {
   ids: ItemIds;
   tools: readonly Tool[];

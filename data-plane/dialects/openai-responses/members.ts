@@ -148,7 +148,7 @@ const CONVERSATION: readonly MemberLine[] = [
 /** The table of conversations. */
 export const CONVERSATION_MEMBERS = compileMembers(CONVERSATION);
 
-/** What passes on a mirror. */
+/** Members and headers that pass on a mirror. */
 export const MIRROR: MirrorTables = {
   members: compileMembers(MEMBERS),
   headers: compileHeaders('openai-', OPENAI_HEADERS),

@@ -93,7 +93,7 @@ function eventsOf({ outbound }: Dialect, bytes: Buffer): ChatEvent[] {
   return events;
 }
 
-/** What a mirrored client gets, and how the stream ends. */
+/** Output of a mirrored stream, and its end. */
 function mirrored({ outbound }: Dialect, chunks: readonly Buffer[]): string {
   const machine = new StreamMachine({
     choices: REQUEST.choices,

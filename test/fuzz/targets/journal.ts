@@ -111,7 +111,7 @@ function checkLines(lines: readonly string[]): void {
   demand(state.nextSeq - 1 === charges, 'a journal has another number of charges than lines of them');
 }
 
-/** 1 if the line is a charge, which must be what it says; else 0. */
+/** 1 if the line is a charge, whose members must agree; else 0. */
 function chargesIn(line: string): number {
   let record: JournalRecord;
   try {

@@ -1,4 +1,6 @@
-/** Multipart forms: what we read and write anew is what a second parser reads in the client's bytes. */
+/**
+ * Multipart forms: a second parser reads the same entries in the client's bytes as in the form that we write.
+ */
 import { Readable } from 'node:stream';
 import { GatewayError } from '@gateway/shared/failures';
 import { readForm } from '../../../data-plane/exchange/form.ts';
@@ -33,7 +35,7 @@ export const target: FuzzTarget = {
       const theirs = isOrdinary(input) ? await entriesOf(input, CONTENT_TYPE) : undefined;
       if (!theirs) return;
       const rest = theirs.map((entry) => JSON.stringify(sent(entry)));
-      // Our parser may skip a part that is malformed, and then it is not sent; but it makes none up.
+      // Our parser may skip a malformed part, which is then not sent. It must not invent a part.
       for (const entry of ours) {
         const at = rest.indexOf(JSON.stringify(entry));
         demand(at >= 0, () => `a second parser reads another part: ${JSON.stringify([entry, theirs])}`);

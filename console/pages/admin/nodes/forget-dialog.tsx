@@ -26,7 +26,7 @@ const ForgetNode = graphql(
   [UserErrorFields],
 );
 
-/** The dialog. It says what is lost. */
+/** The dialog. It states what is lost. */
 export function ForgetDialog({ node, onClose }: { node: AdminNode; onClose: () => void }) {
   const { t } = useTranslation();
   const [, forget] = useMutation(ForgetNode);

@@ -1,4 +1,4 @@
-/** What comparisons with the card processor corrected. */
+/** Corrections made by comparisons with the card processor. */
 import { Link } from '@tanstack/react-router';
 import { useQuery } from 'urql';
 import { DataTable } from '../../../components/data-table.tsx';

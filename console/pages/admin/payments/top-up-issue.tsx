@@ -1,4 +1,4 @@
-/** Why an administrator should look at a top-up, in words. */
+/** The reason why an administrator should look at a top-up, as text. */
 import { TriangleAlert } from 'lucide-react';
 import { StateWord } from '../../../components/state-word.tsx';
 import { useTranslation } from '../../../translation.ts';

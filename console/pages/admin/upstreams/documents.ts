@@ -190,7 +190,7 @@ export interface ModelName {
   name: string;
 }
 
-/** The dialog that is open, and what it is about. */
+/** The open dialog, and its subject. */
 export type UpstreamTask =
   | { kind: 'edit'; provider?: Provider }
   | { kind: 'credential' | 'probe'; provider: Provider }

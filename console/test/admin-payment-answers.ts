@@ -1,11 +1,11 @@
-/** What the fake control plane answers to administrators about payments. */
+/** Answers of the fake control plane to administrators about payments. */
 import { type AccountState, sensitive } from './account-answers.ts';
 import { connection } from './connection.ts';
 
 const HOUR_MS = 3_600_000;
 const ago = (milliseconds: number) => new Date(Date.now() - milliseconds);
 
-interface DeskTopUp extends Record<string, unknown> {
+interface AdminTopUp extends Record<string, unknown> {
   id: string;
   method: 'CARD' | 'CRYPTO';
   state: string;
@@ -17,24 +17,24 @@ interface DeskTopUp extends Record<string, unknown> {
   user: { id: string };
 }
 
-interface DeskChain extends Record<string, unknown> {
+interface AdminChain extends Record<string, unknown> {
   chainId: number;
   frozenAt: Date | null;
   tokens: Record<string, unknown>[];
 }
 
-interface Desk {
-  topUps: DeskTopUp[];
+interface AdminPayments {
+  topUps: AdminTopUp[];
   settings: Record<string, unknown> & { webhookSecrets: Record<string, unknown>[] };
-  chains: DeskChain[];
+  chains: AdminChain[];
   depositKeys: Record<string, unknown>[];
   /** Inputs of the changes that were sent. */
   sent: Record<string, unknown>[];
 }
 
-/** What administrators see of payments; tests change it between pages. */
-export interface DeskState {
-  desk: Desk;
+/** Payments as administrators see them. Tests change this state between pages. */
+export interface AdminPaymentState {
+  adminPayments: AdminPayments;
 }
 
 const USERS = ['mara@lindgren.dev', 'ops@atlas.example'].map((email, index) => ({
@@ -44,7 +44,7 @@ const USERS = ['mara@lindgren.dev', 'ops@atlas.example'].map((email, index) => (
   wallet: { __typename: 'Wallet', id: `wal_${index + 1}`, cash: '211.50' },
 }));
 
-function topUp(index: number, values: Partial<DeskTopUp>): DeskTopUp {
+function topUp(index: number, values: Partial<AdminTopUp>): AdminTopUp {
   const createdAt = ago(index * 7 * HOUR_MS);
   return {
     ...{ __typename: 'TopUp', id: `top_a${index}`, method: 'CARD', state: 'CREDITED', automatic: false },
@@ -61,7 +61,7 @@ const DEPOSIT = {
   ...{ confirmations: 4, requiredConfirmations: 12, explorerUrl: 'https://explorer.example/tx/1' },
 };
 
-function makeTopUps(): DeskTopUp[] {
+function makeTopUps(): AdminTopUp[] {
   const refund = { id: 'rfn_1', amount: '20.00', createdAt: ago(HOUR_MS), reason: 'Ordered twice.' };
   const crypto = { method: 'CRYPTO', amount: '40.00', deposit: DEPOSIT } as const;
   const paid = { confirmations: 12, explorerUrl: null };
@@ -90,7 +90,7 @@ function makeTopUps(): DeskTopUp[] {
   ];
 }
 
-function makeChains(): DeskChain[] {
+function makeChains(): AdminChain[] {
   const token = {
     contract: `0x${'a0'.repeat(20)}`,
     symbol: 'USDC',
@@ -130,9 +130,9 @@ function makeChains(): DeskChain[] {
 }
 
 /** Payments of some users, settings, and two blockchains. */
-export function makeDesk(): DeskState {
+export function makeAdminPayments(): AdminPaymentState {
   return {
-    desk: {
+    adminPayments: {
       sent: [],
       topUps: makeTopUps(),
       chains: makeChains(),
@@ -182,13 +182,13 @@ interface TopUpArguments {
 }
 
 /** The fields of administrators about payments. */
-export function deskQueries({ desk }: DeskState) {
-  const isStuck = ({ issue, state, createdAt }: DeskTopUp) =>
+export function adminPaymentQueries({ adminPayments }: AdminPaymentState) {
+  const isStuck = ({ issue, state, createdAt }: AdminTopUp) =>
     issue !== null || (state === 'AWAITING_PAYMENT' && Date.now() - createdAt.getTime() > 2 * HOUR_MS);
   return {
     topUps: ({ first, after, states, method, userId, stuck }: TopUpArguments) =>
       connection(
-        desk.topUps.filter(
+        adminPayments.topUps.filter(
           (one) =>
             (!states || states.includes(one.state)) &&
             (!method || one.method === method) &&
@@ -198,30 +198,30 @@ export function deskQueries({ desk }: DeskState) {
         first,
         after ?? null,
       ),
-    paymentSettings: () => desk.settings,
+    paymentSettings: () => adminPayments.settings,
     paymentCorrections: () => [
       {
-        ...{ id: 'fix_1', amount: '25.00', foundAt: ago(30 * HOUR_MS), topUp: desk.topUps[4] },
+        ...{ id: 'fix_1', amount: '25.00', foundAt: ago(30 * HOUR_MS), topUp: adminPayments.topUps[4] },
         detail: '25.00 US dollars that no event had reported; now CREDITED.',
       },
       {
-        ...{ id: 'fix_2', amount: '-10.00', foundAt: ago(60 * HOUR_MS), topUp: desk.topUps[1] },
+        ...{ id: 'fix_2', amount: '-10.00', foundAt: ago(60 * HOUR_MS), topUp: adminPayments.topUps[1] },
         detail: '-10.00 US dollars that no event had reported; now DISPUTED.',
       },
     ],
-    chains: () => desk.chains,
-    depositKeys: () => desk.depositKeys,
+    chains: () => adminPayments.chains,
+    depositKeys: () => adminPayments.depositKeys,
   };
 }
 
 type Input = { input: Record<string, unknown> };
 
 /** The changes of administrators about payments. */
-export function deskMutations(state: AccountState & DeskState) {
-  const change = (act: (desk: Desk, input: Record<string, unknown>) => object) =>
+export function adminPaymentMutations(state: AccountState & AdminPaymentState) {
+  const change = (act: (adminPayments: AdminPayments, input: Record<string, unknown>) => object) =>
     sensitive(state, ({ input }: Input) => {
-      state.desk.sent.push(input);
-      return { userErrors: [], ...act(state.desk, input) };
+      state.adminPayments.sent.push(input);
+      return { userErrors: [], ...act(state.adminPayments, input) };
     });
   return {
     adminTopUpRefund: change(refund),
@@ -262,7 +262,7 @@ export function deskMutations(state: AccountState & DeskState) {
   };
 }
 
-function refund({ topUps }: Desk, { topUpId, amount, reason }: Record<string, unknown>): object {
+function refund({ topUps }: AdminPayments, { topUpId, amount, reason }: Record<string, unknown>): object {
   const one = topUps.find(({ id }) => id === topUpId);
   if (!one) return { topUp: null, replayed: false };
   if (Number(amount) > 1_000) {
