@@ -1,4 +1,6 @@
-/** Secrets from files, as container platforms and systemd provide them: `NAME_FILE` names the file of `NAME`. */
+/**
+ * Secrets from files, as container platforms and systemd provide them: `NAME_FILE` names the file of `NAME`.
+ */
 
 /** The variables that hold a secret, alone or in an address. */
 export const SECRET_VARIABLES = [
@@ -33,7 +35,10 @@ export function withSecretFiles(environment: Environment, read: (path: string) =
   return result;
 }
 
-function textOf({ variable, path }: { variable: string; path: string }, read: (path: string) => string): string {
+function textOf(
+  { variable, path }: { variable: string; path: string },
+  read: (path: string) => string,
+): string {
   let text: string;
   try {
     text = read(path).replace(/\r?\n$/, '');

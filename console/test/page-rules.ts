@@ -20,11 +20,11 @@ const NARROW = 360;
 const NARROWEST = { width: 320, height: 640 };
 
 /**
- * Scripts that depend on an answer of the service: other ways to sign in, banners, the Markdown of a chat,
- * what was learned, and open tasks.
+ * Scripts that load after the page: the socket of live updates, and parts that depend on an answer of the
+ * service (other ways to sign in, banners, the Markdown of a chat, learned items, open tasks).
  */
-const LATE_SCRIPTS = 'other-ways|passkeys|pool-endings|policy-banner|reply-text|chunk|code-block';
-const AFTER_AN_ANSWER = new RegExp(`/(?:${LATE_SCRIPTS}|learned-notice|open-tasks)-[\\w-]+\\.js$`);
+const LATE_SCRIPTS = 'live|other-ways|passkeys|pool-endings|policy-banner|reply-text|chunk|code-block';
+const LOADED_LATER = new RegExp(`/(?:${LATE_SCRIPTS}|learned-notice|open-tasks)-[\\w-]+\\.js$`);
 /** The page of an unknown address: its HTML cannot know what it needs. */
 const UNKNOWN_PAGE = '/no-such-page';
 
@@ -87,6 +87,6 @@ async function expectAccessible(page: Page, looks: readonly Look[]): Promise<voi
 
 /** Expects that the HTML of the page names each script that it loads, and no other script. */
 function expectNamed(loaded: readonly string[], named: readonly string[]): void {
-  expect(loaded.filter((file) => !named.includes(file) && !AFTER_AN_ANSWER.test(file))).toEqual([]);
+  expect(loaded.filter((file) => !named.includes(file) && !LOADED_LATER.test(file))).toEqual([]);
   expect(named.filter((file) => !loaded.includes(file))).toEqual([]);
 }

@@ -7,7 +7,9 @@ export type LogEvent = Record<string, unknown>;
 
 const LEVELS: readonly unknown[] = ['debug', 'info', 'warn', 'error'] satisfies LogLevel[];
 
-/** A log that writes to standard output and omits levels below `lowest`. Events without a level are `info`. */
+/**
+ * A log that writes to standard output and omits levels below `lowest`. Events without a level are `info`.
+ */
 export function createLog(source: Omit<LogSource, 'plane'>): (event: LogEvent) => void {
   const write = createLogWriter({ ...source, plane: 'control' }, (line) => void process.stdout.write(line));
   return ({ level, message, ...fields }) =>

@@ -151,7 +151,10 @@ test('a refused registration is retried, and logged when its reason changes', as
         },
         heartbeat: async () => ({ draining: false }),
       },
-      log: { ...createLog({ instance: 'test', lowest: 'silent' }), warn: (fields: object) => void logged.push(fields) },
+      log: {
+        ...createLog({ instance: 'test', lowest: 'silent' }),
+        warn: (fields: object) => void logged.push(fields),
+      },
       onRegistered: () => {
         void leave(0);
         resolve();

@@ -1,4 +1,6 @@
-/** The Helm chart and the systemd units pass on every setting, keep secrets in files, and drain long enough. */
+/**
+ * The Helm chart and the systemd units pass on every setting, keep secrets in files, and drain long enough.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -45,7 +47,8 @@ describe('the Helm chart', () => {
     const names = (of: object, path: string[]): string[] =>
       Object.entries(of).flatMap(([name, value]) => {
         const own = [...path, name];
-        const isOpen = ['environment', 'resources', 'annotations'].includes(name) || name.endsWith('Namespace');
+        const isOpen =
+          ['environment', 'resources', 'annotations'].includes(name) || name.endsWith('Namespace');
         const isGroup = typeof value === 'object' && !Array.isArray(value) && !isOpen;
         return isGroup ? names(value as object, own) : [own.join('.')];
       });
@@ -70,18 +73,21 @@ describe('the Helm chart', () => {
 });
 
 describe('a systemd unit', () => {
-  it.each(['gateway-control.service', 'gateway-node@.service'])('%s keeps secrets out of its variables', (name) => {
-    const unit = read(OPERATIONS, 'systemd', name);
-    const credentials = [...unit.matchAll(/^LoadCredential=([A-Z_]+):/gm)].map(([, secret]) => secret);
-    const [, given = ''] = /^Environment=(.*)$/m.exec(unit) ?? [];
-    const fromFiles = [...given.matchAll(/([A-Z_]+)_FILE=%d\/([A-Z_]+)/g)].map(([, variable]) => variable);
-    expect(fromFiles).toEqual(credentials);
-    expect(credentials.length).toBeGreaterThan(0);
-    const [readByCode] = name.includes('node') ? [ofNode] : [ofControl];
-    const plain = [...given.matchAll(/(?:^| )([A-Z_]+)=/g)].map(([, variable = '']) => variable);
-    const unknown = plain.filter((variable) => !variable.endsWith('_FILE') && variable !== 'NODE_ENV');
-    expect(unknown.filter((variable) => !readByCode.includes(variable) || isSecret(variable))).toEqual([]);
-  });
+  it.each(['gateway-control.service', 'gateway-node@.service'])(
+    '%s keeps secrets out of its variables',
+    (name) => {
+      const unit = read(OPERATIONS, 'systemd', name);
+      const credentials = [...unit.matchAll(/^LoadCredential=([A-Z_]+):/gm)].map(([, secret]) => secret);
+      const [, given = ''] = /^Environment=(.*)$/m.exec(unit) ?? [];
+      const fromFiles = [...given.matchAll(/([A-Z_]+)_FILE=%d\/([A-Z_]+)/g)].map(([, variable]) => variable);
+      expect(fromFiles).toEqual(credentials);
+      expect(credentials.length).toBeGreaterThan(0);
+      const [readByCode] = name.includes('node') ? [ofNode] : [ofControl];
+      const plain = [...given.matchAll(/(?:^| )([A-Z_]+)=/g)].map(([, variable = '']) => variable);
+      const unknown = plain.filter((variable) => !variable.endsWith('_FILE') && variable !== 'NODE_ENV');
+      expect(unknown.filter((variable) => !readByCode.includes(variable) || isSecret(variable))).toEqual([]);
+    },
+  );
 
   it('waits longer than a node drains', () => {
     expect(read(OPERATIONS, 'systemd', 'gateway-node@.service')).toContain('TimeoutStopSec=615');
