@@ -14,7 +14,7 @@ const RANKS: Readonly<Record<string, number>> = {
 /** The level of one line. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** Who writes the log. */
+/** The process that writes the log. */
 export interface LogSource {
   plane: 'control' | 'node';
   /** The name of this process among those of its plane: INSTANCE_NAME or NODE_NAME. */

@@ -4,7 +4,7 @@ import { audit } from '../audit/audit.service.ts';
 import { queryOne, sql } from '../database/sql.ts';
 import type { Actor } from '../graphql/context.ts';
 
-/** What a user did: changed a switch, deleted all items of some kinds, or had everything forgotten. */
+/** An action of a user: change of a switch, deletion of all items of some kinds, or forgetting everything. */
 type OwnAction = 'switch' | 'delete_all' | 'forget';
 
 /** The log is kept for ever, so a user who repeats an action adds one event in so many minutes. */

@@ -10,7 +10,7 @@ const REPLIES_AT_ONCE = 200;
 /** A reply that is being written for longer was interrupted, because its process ended. */
 const ENDED_AFTER_HOURS = 1;
 
-/** What the job needs. */
+/** Dependencies of the job. */
 interface MovingParts {
   em(): EntityManager;
   contentKeys: ContentKeys;

@@ -39,7 +39,7 @@ const END = [chunk({}, 'stop'), USAGE, 'data: [DONE]\n\n'];
 const SSE = { 'content-type': 'text/event-stream' };
 const stream = (...chunks: string[]): Play => ({ headers: SSE, chunks });
 
-/** What the client gets of the upstream's bytes: the model's name and the id are the gateway's. */
+/** The upstream's bytes as the client gets them: with the gateway's id and name of the model. */
 const mirrored = (text: string): string => text.replaceAll('vendor-model', 'swift');
 const OWN_ID = /chatcmpl-[0-9a-f]{32}/g;
 const withUpstreamId = (text: string): string => text.replaceAll(OWN_ID, 'c1');

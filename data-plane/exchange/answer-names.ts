@@ -9,7 +9,7 @@ import { writeJson } from '../dialects/exact-json.ts';
 import { parseExactObject } from '../dialects/fields.ts';
 import { replaceMembers, scanMembers } from './json-members.ts';
 
-/** What a client is told instead of the upstream's names. */
+/** Names that replace those of the upstream in an answer. */
 export interface AnswerNames {
   id: string;
   model: string;

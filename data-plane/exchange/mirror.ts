@@ -26,7 +26,7 @@ interface MirrorOptions {
   streamed: boolean;
   /** Whether only the tokens of the request are counted, which stores nothing. */
   counts?: boolean;
-  /** What passes. Without tables all members pass, and no header. */
+  /** Members and headers that pass. Without tables all members pass, and no header. */
   tables: MirrorTables | undefined;
   /** Whether members, headers and flags that the tables do not know pass, too. */
   passUnknown: boolean;
@@ -38,7 +38,7 @@ interface MirrorOptions {
 interface Mirrored {
   body: Buffer;
   headers: Record<string, string>;
-  /** What was left out: JSON pointers into the body, and `header:<name>`. */
+  /** Dropped parts: JSON pointers into the body, and `header:<name>`. */
   dropped: string[];
 }
 

@@ -1,4 +1,4 @@
-/** What the description of the API says about each row of the endpoint table, beside what the row says. */
+/** Descriptions of the rows of the endpoint table for the description of the API. */
 import type { SchemaName } from './schemas.ts';
 
 /** One operation. A row with verbs in its path has one for each verb. */

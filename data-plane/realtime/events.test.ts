@@ -1,4 +1,4 @@
-/** What is changed in the events of a realtime session. */
+/** Tests the changes in the events of a realtime session. */
 import { describe, expect, it } from 'vitest';
 import { parseObject } from '../dialects/fields.ts';
 import { forwardedEvent, readClientEvent } from './events.ts';

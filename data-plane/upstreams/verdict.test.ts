@@ -1,4 +1,4 @@
-/** What clients get to know from an upstream's error. */
+/** Tests the part of an upstream's error that clients see. */
 import { describe, expect, it } from 'vitest';
 import { retryAfterOf, withModelName } from './verdict.ts';
 

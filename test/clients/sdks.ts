@@ -130,7 +130,7 @@ export async function prepare({ check, build, name }: Language): Promise<Command
   }
 }
 
-/** What an SDK is asked. */
+/** Input for the program of an SDK. */
 export interface Questions {
   url: string;
   key: string;

@@ -103,8 +103,8 @@ export function describe(name: string, verdict: Verdict): string {
     `fidelity ${fidelity}%, requests ${requests}%, streams valid ${streams}%`;
   return [
     `${name}: ${line(asCounted)} as the tool counts`,
-    `${name}: ${line(adjusted)} without ${refusals} requests refused by rule, ${incomparable} exchanges that ` +
-      `cannot be compared, and ${broken} streams that their upstream broke off`,
+    `${name}: ${line(adjusted)} without ${refusals} requests refused by rule, ${incomparable} exchanges ` +
+      `that cannot be compared, and ${broken} streams that their upstream broke off`,
     ...failures.map((failure) => `  ${failure}`),
   ].join('\n');
 }

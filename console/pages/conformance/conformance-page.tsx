@@ -1,4 +1,4 @@
-/** What of recorded traffic passes each pair of formats, and which clients were run. It needs no account. */
+/** The share of recorded traffic that passes each pair of formats, and the clients that were run. Public. */
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { useTitle } from '../../components/page-head.tsx';

@@ -20,7 +20,7 @@ const LENGTH_MAX: Record<SeenMessage['role'], number> = { USER: 4_000, ASSISTANT
 /** Items of one kind that the model gets to read. */
 const ITEMS_READ_MAX = 40;
 
-/** What the model gets to read of a chat. */
+/** The part of a chat that the model reads. */
 export interface ChatReading {
   key: ContentKey;
   kinds: ReadonlySet<PersonalKind>;
