@@ -17,6 +17,7 @@ export const PLANES: Readonly<Record<string, Plane>> = {
       ...[
         'main.ts',
         'http',
+        'openapi',
         'endpoints',
         'pipeline.ts',
         'realtime',
