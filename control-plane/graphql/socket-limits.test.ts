@@ -1,6 +1,6 @@
 /** Tests with real sockets that WebSockets are bounded in number, size and rate. */
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import WebSocket from 'ws';
 import { startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';
@@ -67,6 +67,42 @@ const closeAll = (sockets: WebSocket[]) =>
   );
 
 describe('a WebSocket', () => {
+  it('leaves no timer behind if its client leaves before it is identified', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const before = timers();
+    for (let count = 0; count < 20; count += 1) {
+      const socket = open({ cookie: ann.cookie ?? '' });
+      await once(socket, 'open');
+      await new Promise((resolve) => {
+        socket.send(JSON.stringify({ type: 'connection_init' }), resolve);
+      });
+      socket.terminate();
+    }
+    await expect.poll(timers).toBeLessThan(before + 10);
+  });
+
+  it('leaves no subscription behind if its client leaves before it begins', async () => {
+    const add = vi.spyOn(EventTarget.prototype, 'addEventListener');
+    const remove = vi.spyOn(EventTarget.prototype, 'removeEventListener');
+    const countOf = (calls: unknown[][]) =>
+      calls.filter(([type]) => String(type).startsWith('walletUpdated')).length;
+    const payload = { query: 'subscription { walletUpdated { id } }' };
+    const subscribe = async () => {
+      const socket = await connected({ cookie: ann.cookie ?? '' });
+      await new Promise((resolve) => {
+        socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload }), resolve);
+      });
+      return socket;
+    };
+    for (let count = 0; count < 20; count += 1) (await subscribe()).terminate();
+    // Its subscription begins after all others.
+    const last = await subscribe();
+    await expect.poll(() => countOf(add.mock.calls)).toBeGreaterThan(0);
+    await closeAll([last]);
+    await expect.poll(() => countOf(remove.mock.calls)).toBe(countOf(add.mock.calls));
+    vi.restoreAllMocks();
+  });
+
   it('is refused above the limit of its network, but accepted for users and nodes', async () => {
     const held = Array.from({ length: SOCKETS.anonymous.perCaller }, () => open());
     expect(new Set(await Promise.all(held.map(outcomeOf)))).toEqual(new Set(['open']));

@@ -146,6 +146,8 @@ function optionsOf(parts: SocketParts): Options {
           throw error;
         });
       const context = await identify().catch(() => undefined);
+      // Nothing may begin that only the end of the socket would end.
+      if (hasEnded(extra.socket)) return false;
       if (context && !extra.slot.moveTo(parts.claimantOfContext(context))) {
         extra.socket.close(CLOSE_TRY_LATER, 'Too many sockets. Close one first.');
         return false;
@@ -165,6 +167,10 @@ function optionsOf(parts: SocketParts): Options {
           });
     },
     subscribe: (args) => subscribeFresh(args, parts),
+    onOperation: async ({ extra }, ...[, , , result]) => {
+      if (!hasEnded(extra.socket) || !(Symbol.asyncIterator in result)) return;
+      await result[Symbol.asyncIterator]().return?.();
+    },
     onNext: (...[, , , args, { errors, ...result }]) => {
       const { budget } = args.contextValue as Context;
       return {
@@ -245,6 +251,11 @@ async function* mapAll<T, R>(
   map: (event: T) => R | Promise<R>,
 ): AsyncGenerator<R, void, void> {
   for await (const event of source) yield map(event);
+}
+
+/** Whether the socket has closed, perhaps while its message waited for the database. */
+function hasEnded({ readyState, CLOSED }: WebSocket): boolean {
+  return readyState === CLOSED;
 }
 
 function isUnauthenticated(error: unknown): boolean {
