@@ -20,6 +20,7 @@ export type MemberKind = 'pass' | 'ours' | 'stored' | 'address' | 'priced';
  * `name` has a scalar or a list of scalars; `name>object` has an object or a list of objects, which the lines
  * of that object describe; `name*` has any JSON, e.g. a schema. `type=value` admits a value of `type`;
  * `type=value_*` admits it with or without a date at its end. An object with such lines has no other types.
+ * `name=a|b` lists values of a priced member that cost no more than leaving it out.
  */
 export type MemberLine = readonly [object: string, kind: MemberKind, members: string, source: string];
 
@@ -52,6 +53,8 @@ interface KnownMember {
   kind: MemberKind;
   /** The known members of the member's objects; `any` if they may hold anything. */
   value: KnownObject | 'any' | undefined;
+  /** Values of a priced member that cost no more than leaving it out. */
+  ordinary?: ReadonlySet<string>;
 }
 
 /** A compiled table. */
@@ -65,12 +68,20 @@ const ORDINARY: ReadonlySet<string> = new Set([
   ...['auto', 'default', 'standard', 'standard_only', 'flex', 'unspecified', 'global', '1g'],
   ...['512', '0.5k', '1k', '2k', 'image_size_unspecified', 'image_size_one_k', 'image_size_two_k'],
 ]);
+/** Pixels of the largest picture that models make when they choose the size themselves. */
+const ORDINARY_PIXELS = 1_536 * 1_024;
 /** The version at the end of the name of a server-side tool. */
 const DATE = /_\d{8}$/;
 
 /** Whether a value of a priced member costs no more than a plain request. */
 export function isOrdinary(tier: string): boolean {
-  return ORDINARY.has(tier);
+  return ORDINARY.has(tier) || isOrdinarySize(tier);
+}
+
+/** Whether a value is the size of a picture, such as `1024x1024`, of at most `ORDINARY_PIXELS`. */
+function isOrdinarySize(value: string): boolean {
+  const [, width, height] = /^(\d{1,5})[x*](\d{1,5})$/.exec(value) ?? [];
+  return width !== undefined && Number(width) * Number(height) <= ORDINARY_PIXELS;
 }
 
 /** Compiles a table. With `snakeCase`, each camel-case name is also known in snake case. */
@@ -92,12 +103,14 @@ export function compileMembers(
         object.types.set(member.slice('type='.length), kind);
         continue;
       }
-      const [own = '', target] = member.split('>');
+      const [whole = '', values] = member.split('=');
+      const [own = '', target] = whole.split('>');
       const isAny = own.endsWith('*');
-      const known = isAny ? own.slice(0, -1) : own;
+      const name = isAny ? own.slice(0, -1) : own;
       const value = isAny ? 'any' : target === undefined ? undefined : objectNamed(target);
-      object.members.set(known, { kind, value });
-      if (options.snakeCase) object.members.set(snakeCase(known), { kind, value });
+      const known: KnownMember = { kind, value, ...(values && { ordinary: new Set(values.split('|')) }) };
+      object.members.set(name, known);
+      if (options.snakeCase) object.members.set(snakeCase(name), known);
     }
   }
   return { root: objectNamed('request'), lines };
@@ -156,7 +169,7 @@ class Walk {
       if (isPlain && typeof value !== 'object') continue;
       this.#steps.push(name);
       if (!member) this.#note(this.findings.unknown);
-      else if (!isPlain) this.#judge(name, member.kind, value);
+      else if (!isPlain) this.#judge(name, member, value);
       this.value(value, member && isPlain && member.kind !== 'ours' ? member.value : 'any');
       this.#steps.pop();
     }
@@ -173,14 +186,15 @@ class Walk {
     return kind === undefined;
   }
 
-  #judge(name: string, kind: MemberKind, value: unknown): void {
+  #judge(name: string, { kind, ordinary }: KnownMember, value: unknown): void {
     if (value === undefined || (Array.isArray(value) && value.length === 0)) return;
     if (kind === 'stored') this.#note(this.findings.stored);
     if (kind === 'address' && (typeof value !== 'string' || isStoredAddress(value)))
       this.#note(this.findings.stored);
     if (kind !== 'priced' || value === false) return;
     const tier = typeof value === 'string' ? tierOf(value) : name;
-    if (!isOrdinary(tier)) this.findings.priced.push({ steps: [...this.#steps], tier });
+    if (!ordinary?.has(tier) && !isOrdinary(tier))
+      this.findings.priced.push({ steps: [...this.#steps], tier });
   }
 
   /** Notes one part more than the limit at most, so that the reader sees that there are too many. */

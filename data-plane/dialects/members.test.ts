@@ -2,75 +2,27 @@
  * The table of members of each dialect: a mirrored request is sent with every byte of what the table admits,
  * and without what it does not know.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import {
+  bodyWith,
+  entriesOf,
+  hasSchemas,
+  missingMembers,
+  pathsOf,
+  valueOf,
+} from '../../test/member-tables.ts';
 import { makeModel } from '../../test/request-path.ts';
 import { SKIPPED_SUFFIX, hasRecordings, readRecordings } from '../../test/recorded-traffic.ts';
 import { mirrored, refusePriced, refuseStored } from '../exchange/mirror.ts';
 import { parseRequestBody } from '../exchange/request-body.ts';
 import type { Dialect } from './dialect.ts';
-import { objectOf } from './fields.ts';
-import type { JsonObject } from './fields.ts';
 import { DIALECTS } from './index.ts';
-import type { MemberKind, MemberLine } from './member-table.ts';
+import type { MemberLine } from './member-table.ts';
 
 const ALL = Object.values(DIALECTS);
 const MODEL = makeModel();
 
-/** One member of a table: its kind, and the steps to its object. */
-interface Entry {
-  kind: MemberKind;
-  path: string[];
-  name: string;
-  /** The value of `type` that the line is about. */
-  type?: string;
-}
-
-function linesOf({ inbound }: Dialect): readonly MemberLine[] {
-  return inbound.mirror?.members.lines ?? [];
-}
-
-/** The shortest way from the body to each object. */
-function pathsOf(lines: readonly MemberLine[]): Map<string, string[]> {
-  const paths = new Map<string, string[]>([['request', []]]);
-  for (const [object, path] of paths) {
-    for (const [holder, , members] of lines.filter(([name]) => name === object)) {
-      for (const member of members.split(' ')) {
-        const [name = '', target] = member.split('>');
-        if (target !== undefined && !paths.has(target)) paths.set(target, [...path, name]);
-      }
-      expect(holder).toBe(object);
-    }
-  }
-  return paths;
-}
-
-function entriesOf(dialect: Dialect): Entry[] {
-  const lines = linesOf(dialect);
-  const paths = pathsOf(lines);
-  return lines.flatMap(([object, kind, members]) => {
-    const path = paths.get(object);
-    if (!path) throw new Error(`nothing leads to ${object}`);
-    return members.split(' ').map((member): Entry => {
-      const type = /^type=(.*)$/.exec(member)?.[1]?.replace(/\*$/, '20990101');
-      const [name = ''] = member.split(/[*>]/);
-      return type === undefined ? { kind, path, name } : { kind, path, name: 'type', type };
-    });
-  });
-}
-
-/** The text of a body with these members of the object at `path`, in unusual white space. */
-function bodyWith(path: readonly string[], members: string): string {
-  const inner = path.reduceRight((text, name) => `{ "${name}" : [${text}\n]}`, `{\t${members} }`);
-  return `{"model":"swift" ,${inner.slice(1)}`;
-}
-
-function valueOf({ type, name, kind }: Entry): string {
-  if (type !== undefined) return JSON.stringify(type);
-  if (kind === 'address') return '"https://example.com/a.png"';
-  return name === 'type' ? 'null' : '"value"';
-}
+const linesOf = ({ inbound }: Dialect): readonly MemberLine[] => inbound.mirror?.members.lines ?? [];
 
 /** The mirrored body and what was left out. Throws what the gateway refuses. */
 function send(dialect: Dialect, text: string, model = MODEL): { body: string; dropped: string[] } {
@@ -98,7 +50,7 @@ function expected({ name }: Dialect, text: string): string {
 }
 
 describe.each(ALL)('the table of $name', (dialect) => {
-  const entries = entriesOf(dialect);
+  const entries = entriesOf(linesOf(dialect));
   const known = entries.filter(({ kind }) => kind !== 'ours');
 
   it('names the page that documents each line', () => {
@@ -151,7 +103,7 @@ describe.each(ALL)('a $name request', (dialect) => {
   });
 
   it('keeps empty and ordinary values of priced and stored members', () => {
-    for (const { path, name, type, kind } of entriesOf(dialect)) {
+    for (const { path, name, type, kind } of entriesOf(linesOf(dialect))) {
       if (type !== undefined || (kind !== 'priced' && kind !== 'stored')) continue;
       for (const value of kind === 'priced' ? ['null', '[]', '"auto"', 'false'] : ['null', '[]']) {
         const text = bodyWith(path, `"${name}":${value}`);
@@ -203,7 +155,6 @@ describe.skipIf(!hasRecordings)(`recorded requests${SKIPPED_SUFFIX}`, () => {
   });
 });
 
-const SCHEMAS = join(import.meta.dirname, '../../../shared/corpus/schemas');
 const OPENAI = 'openai.openapi.json#components/schemas';
 const VERTEX = 'google.aiplatform.v1beta1.discovery.json#schemas';
 const OFFICIAL = [
@@ -214,64 +165,9 @@ const OFFICIAL = [
   { name: 'google-generate', schema: `${VERTEX}/GoogleCloudAiplatformV1beta1GenerateContentRequest` },
 ] as const;
 
-type Known = NonNullable<Dialect['inbound']['mirror']>['members']['root'];
-
-/** Looks up the members of official schemas in a table. */
-class SchemaReader {
-  readonly missing = new Set<string>();
-  readonly #root: JsonObject;
-  readonly #seen = new Map<unknown, Set<Known>>();
-
-  constructor(file: string) {
-    this.#root = objectOf(JSON.parse(readFileSync(join(SCHEMAS, file), 'utf8')));
-  }
-
-  at(path: string): unknown {
-    return path
-      .split('/')
-      .reduce<unknown>((value, step) => (step ? objectOf(value)[step] : value), this.#root);
-  }
-
-  /** Notes the members of the schema that the table does not know. */
-  compare(schema: unknown, known: Known, at: string): void {
-    for (const object of this.#objectsOf(schema)) {
-      const seen = this.#seen.get(object) ?? new Set();
-      if (seen.has(known)) continue;
-      this.#seen.set(object, seen.add(known));
-      for (const [name, member] of Object.entries(objectOf(object.properties))) {
-        const found = known.members.get(name);
-        const isFree = found?.value === 'any' || found?.kind === 'priced' || found?.kind === 'stored';
-        if (!found) this.missing.add(`${at}/${name}`);
-        else if (typeof found.value === 'object') this.compare(member, found.value, `${at}/${name}`);
-        else if (!isFree && found.kind !== 'ours' && this.#objectsOf(member).length > 0)
-          this.missing.add(`${at}/${name}/…`);
-      }
-    }
-  }
-
-  /** The objects with members that a value of the schema may be, or may hold as items. */
-  #objectsOf(schema: unknown): JsonObject[] {
-    const { $ref, items, properties, ...rest } = objectOf(schema);
-    const target =
-      typeof $ref === 'string' ? ($ref.startsWith('#/') ? $ref.slice(2) : `schemas/${$ref}`) : '';
-    const choices = ['anyOf', 'oneOf', 'allOf'].flatMap((name) =>
-      Array.isArray(rest[name]) ? rest[name] : [],
-    );
-    return [
-      ...(Object.keys(objectOf(properties)).length > 0 ? [objectOf(schema)] : []),
-      ...(target ? this.#objectsOf(this.at(target)) : []),
-      ...(items ? this.#objectsOf(items) : []),
-      ...choices.flatMap((choice) => this.#objectsOf(choice)),
-    ];
-  }
-}
-
-describe.skipIf(!existsSync(SCHEMAS))('the official schema', () => {
+describe.skipIf(!hasSchemas)('the official schema', () => {
   it.each(OFFICIAL)('of $name has no member that its table does not list: $schema', ({ name, schema }) => {
-    const [file = '', path = ''] = schema.split('#');
-    const reader = new SchemaReader(file);
     const root = DIALECTS[name].inbound.mirror?.members.root;
-    if (root) reader.compare(reader.at(path), root, '');
-    expect([...reader.missing]).toEqual([]);
+    expect(root && missingMembers(schema, root)).toEqual([]);
   });
 });

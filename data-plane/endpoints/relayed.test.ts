@@ -10,6 +10,7 @@ const FAMILIES: Family[] = ['embeddings', 'audio', 'images', 'rerank', 'moderati
 const SSE = { 'content-type': 'text/event-stream' };
 const event = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
 const DONE = 'data: [DONE]\n\n';
+const SPEECH: Play = { headers: { 'content-type': 'audio/mpeg' }, chunks: [Buffer.alloc(100_000, 65)] };
 const json = (value: object): Play => ({ chunks: [JSON.stringify(value)] });
 
 let upstream: FakeUpstream;
@@ -27,6 +28,13 @@ afterEach(async () => {
   await upstream.close();
 });
 
+/** A form as body and headers. */
+async function encoded(form: FormData, headers: Record<string, string> = {}) {
+  const response = new Response(form);
+  const type = { 'content-type': response.headers.get('content-type') ?? '' };
+  return { body: Buffer.from(await response.arrayBuffer()), headers: { ...headers, ...type } };
+}
+
 function expectFree(): void {
   expect(node.ledger.charges).toEqual([]);
   expect(node.ledger.open).toBe(0);
@@ -39,7 +47,7 @@ function expectOneCharge(family: Family, streamed = false): void {
 
 describe('a JSON request', () => {
   it('is sent with only the model’s name changed, and charged once', async () => {
-    const body = '{ "model" : "swift", "input": ["a", "b"], "odd": 1e2 }';
+    const body = '{ "model" : "swift", "input": ["a", "b"], "metadata": {"a": 1e2} }';
     const { status, text } = await node.call({ path: '/v1/moderations', body });
     expect({ status, text }).toEqual({ status: 200, text: '{"results":[{"flagged":false}]}' });
     expect(upstream.seen[0]).toMatchObject({
@@ -67,9 +75,16 @@ describe('a JSON request', () => {
     ['/v1/embeddings', { model: 'swift', input: [1, 'a'] }, 'input'],
     ['/v1/embeddings', { model: 'swift', input: 'a', encoding_format: 'hex' }, 'encoding_format'],
     ['/v1/images/generations', { model: 'swift', prompt: 'p', n: 3 }, 'n'],
-    ['/v1/images/edits', { model: 'swift', prompt: 'p', images: [{ file_id: 'f' }] }, 'file_id'],
+    ['/v1/images/edits', { model: 'swift', prompt: 'p', images: [{ file_id: 'f' }] }, '/images/0/file_id'],
     ['/v1/audio/speech', { model: 'swift', voice: 'alloy' }, 'input'],
-    ['/v1/audio/speech', { model: 'swift', input: 'Hi', voice: { id: 'voice_1' } }, 'voice'],
+    ['/v1/audio/speech', { model: 'swift', input: 'Hi', voice: { id: 'voice_1' } }, '/voice/id'],
+    ['/v1/images/generations', { model: 'swift', prompt: 'p', size: '3840x2160' }, '/size'],
+    ['/v1/embeddings', { model: 'swift', input: 'a', provider: { only: ['dear'] } }, '/provider'],
+    [
+      '/v1/alpha/search',
+      { model: 'swift', input: [{ container_id: 'c' }], commands: { open: [{}] } },
+      '/input/0/container_id',
+    ],
     ['/v1/alpha/search', { model: 'swift', commands: {} }, 'commands'],
   ])('to %s with %j is refused at no cost and names the parameter %s', async (path, body, parameter) => {
     const { status, text } = await node.call({ path, body });
@@ -101,6 +116,55 @@ describe('a JSON request', () => {
     expect(text).not.toContain('secret');
     expectFree();
   });
+});
+
+describe('an unknown member', () => {
+  const ODD = '{"model":"swift","input":["a"],"odd":{"a":1}}';
+  const EMBEDDED = json({ data: [{ index: 0, embedding: [1] }] });
+  const fields = new FormData();
+  fields.set('model', 'swift');
+  fields.set('file', new Blob(['RIFF'], { type: 'audio/wav' }), 'a.wav');
+  fields.set('odd[]', 'secret odd');
+  fields.set('other', new Blob(['secret file']), 'b.bin');
+  fields.set('timestamp_granularities[]', 'word');
+  const SEARCH = '{"model":"swift","commands":{"open":[{"ref_id":"a","odd":1}]}}';
+  const kinds: [name: string, path: string, body: string | FormData, dropped: string, play: Play][] = [
+    ['moderations', '/v1/moderations', ODD, '/odd', json({ results: [] })],
+    ['embeddings', '/v1/embeddings', ODD, '/odd', EMBEDDED],
+    ['a form', '/v1/audio/transcriptions', fields, '/odd, /other', json({ text: 'Said.' })],
+    ['speech', '/v1/audio/speech', ODD.replace('["a"]', '"a"'), '/odd', SPEECH],
+    ['a search', '/v1/alpha/search', SEARCH, '/commands/open/0/odd', json({ output: 'Found.' })],
+  ];
+  const send = async (path: string, body: string | FormData, headers: Record<string, string> = {}) => {
+    if (typeof body === 'string') return node.call({ path, body, headers });
+    return node.call({ path, ...(await encoded(body, headers)) });
+  };
+
+  it.each(kinds)('of %s is left out and named', async (_name, path, body, dropped, play) => {
+    upstream.play = () => play;
+    const { status, headers } = await send(path, body);
+    expect([status, headers['x-gateway-dropped']]).toEqual([200, dropped]);
+    expect(upstream.seen[0]?.body).not.toContain('odd');
+    expect(upstream.seen[0]?.body).not.toContain('secret file');
+  });
+
+  it.each(kinds)('of %s is refused for a strict client at no cost', async (_name, path, body) => {
+    const { status } = await send(path, body, { 'x-gateway-strict': '1' });
+    expect(status).toBe(400);
+    expect(upstream.seen).toEqual([]);
+    expectFree();
+  });
+
+  it.each(kinds)(
+    'of %s passes if the model lets unknown ones pass',
+    async (_name, path, body, _dropped, play) => {
+      node.store.modelList = [makeModel({ families: FAMILIES, passUnknown: true })];
+      upstream.play = () => play;
+      const { status, headers } = await send(path, body);
+      expect([status, headers['x-gateway-dropped']]).toEqual([200, undefined]);
+      expect(upstream.seen[0]?.body).toContain('odd');
+    },
+  );
 });
 
 describe('a model without a route for the family', () => {
@@ -219,10 +283,7 @@ describe('a stream of events', () => {
     form.set('model', 'swift');
     form.set('stream', 'true');
     form.set('file', new Blob(['RIFF']), 'a.wav');
-    const encoded = new Response(form);
-    const headers = { 'content-type': encoded.headers.get('content-type') ?? '' };
-    const body = Buffer.from(await encoded.arrayBuffer());
-    return node.call({ path: '/v1/audio/transcriptions', body, headers });
+    return node.call({ path: '/v1/audio/transcriptions', ...(await encoded(form)) });
   };
 
   const errorEvent = event({ type: 'error', error: { code: 'server_error', message: 'secret' } });

@@ -7,7 +7,6 @@ import { openEmbeddings } from '../exchange/embeddings.ts';
 import type { ClientEmbeddings } from '../exchange/embedding-formats.ts';
 import { openRelayed } from '../exchange/open-relay.ts';
 import type { RelayKind } from '../exchange/relay-kinds.ts';
-import { parseRequestBody } from '../exchange/request-body.ts';
 import { serveRealtime } from '../realtime/open.ts';
 import { openSearch } from '../exchange/search.ts';
 import { serve } from '../pipeline.ts';
@@ -37,8 +36,8 @@ export function embed(
   { own, path }: { own: ClientEmbeddings; path?: { model: string; batch: boolean } },
 ): Promise<void> {
   const open = async (read: Call) => {
-    const body = parseRequestBody(await read.body(EMBEDDINGS_BODY_BYTES));
-    return openEmbeddings({ body, headers: read.headers, own, ...(path ? { path } : {}) });
+    const bytes = await read.body(EMBEDDINGS_BODY_BYTES);
+    return openEmbeddings({ bytes, headers: read.headers, own, ...(path ? { path } : {}) });
   };
   const credentials = path ? 'generative' : 'bearer';
   return serve(call, { family: 'embeddings', credentials, open }, services);
@@ -91,8 +90,7 @@ export function search(path: string): Endpoint {
     credentials: 'bearer',
     body: 'json',
     answer: (call, services) => {
-      const open = async (read: Call) =>
-        openSearch(parseRequestBody(await read.body(SEARCH_BODY_BYTES)), read.headers);
+      const open = async (read: Call) => openSearch(await read.body(SEARCH_BODY_BYTES), read.headers);
       return serve(call, { family: 'search', credentials: 'bearer', open }, services);
     },
   };

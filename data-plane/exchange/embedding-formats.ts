@@ -4,7 +4,7 @@
 import { invalidRequest } from '../call/refusals.ts';
 import type { TokenCounts } from '@gateway/shared/records';
 import { NO_TOKENS } from '../dialects/canonical.ts';
-import { writeJson } from '../dialects/exact-json.ts';
+import { parseJson, writeJson } from '../dialects/exact-json.ts';
 import {
   Fields,
   isObject,
@@ -16,9 +16,12 @@ import {
   fieldError,
 } from '../dialects/fields.ts';
 import type { JsonObject } from '../dialects/fields.ts';
+import { pointerOf } from '../dialects/member-table.ts';
+import type { MemberTable, Steps } from '../dialects/member-table.ts';
 import { unreadableAnswer } from '../dialects/upstream-errors.ts';
 import { replaceMembers } from './json-members.ts';
 import { tokensOf } from './relay-answer.ts';
+import { RELAY_MEMBERS } from './relay-members.ts';
 import type { RequestBody } from './request-body.ts';
 
 const FLOAT_BYTES = 4;
@@ -63,13 +66,15 @@ export interface ClientEmbeddings {
   protocol: 'openai-chat' | 'google-generate';
   /** Throws `invalid_request` naming the parameter. */
   decodeRequest(wire: JsonObject, path?: { model: string; batch: boolean }): EmbeddingRequest;
+  /** Which members of a request pass to an upstream of the same format, if there is one. */
+  members?: MemberTable;
   encodeResponse(answer: EmbeddingAnswer, request: EmbeddingRequest): JsonObject;
 }
 
 /** A format that clients and upstreams speak. */
 export interface EmbeddingFormat extends ClientEmbeddings {
-  /** The client's request for an upstream of the same format. */
-  mirrorRequest(body: RequestBody, model: string): EncodedEmbeddings;
+  /** The client's request for an upstream of the same format, without these members. */
+  mirrorRequest(body: RequestBody, model: string, removals: readonly Steps[]): EncodedEmbeddings;
   /** Throws `invalid_request` for inputs that this format cannot carry. */
   encodeRequest(request: EmbeddingRequest, model: string): EncodedEmbeddings;
   /** Throws `upstream_failed` for an unreadable answer. */
@@ -79,6 +84,7 @@ export interface EmbeddingFormat extends ClientEmbeddings {
 /** OpenAI's format. */
 export const OPENAI: EmbeddingFormat = {
   protocol: 'openai-chat',
+  members: RELAY_MEMBERS.embeddings,
   decodeRequest: (wire) => {
     const fields = new Fields(wire);
     const model = fields.requiredString('model');
@@ -96,10 +102,10 @@ export const OPENAI: EmbeddingFormat = {
     request.extras = fields.leftovers().map(({ pointer }) => pointer);
     return request;
   },
-  mirrorRequest: ({ bytes, members }, model) => ({
+  mirrorRequest: ({ bytes, members }, model, removals) => ({
     path: '/embeddings',
-    body: replaceMembers(bytes, members, { edits: new Map([['model', JSON.stringify(model)]]) }),
-    dropped: [],
+    body: replaceMembers(bytes, members, { edits: new Map([['model', JSON.stringify(model)]]), removals }),
+    dropped: removals.map(pointerOf),
   }),
   encodeRequest: ({ inputs, dimensions, extras }, model) => ({
     path: '/embeddings',
@@ -131,6 +137,7 @@ export const OPENAI: EmbeddingFormat = {
 /** Google's format. */
 export const GOOGLE: EmbeddingFormat = {
   protocol: 'google-generate',
+  members: RELAY_MEMBERS.googleEmbeddings,
   decodeRequest: (wire, { model = '', batch = false } = { model: '', batch: false }) => {
     const fields = new Fields(wire);
     fields.ignore('model');
@@ -150,12 +157,15 @@ export const GOOGLE: EmbeddingFormat = {
       extras,
     };
   },
-  mirrorRequest: ({ exact: value }, model) => {
+  mirrorRequest: ({ bytes, members }, model, removals) => {
+    const kept = replaceMembers(bytes, members, { edits: new Map(), removals });
+    const value = objectOf(parseJson(kept.toString('utf8')));
+    const dropped = removals.map(pointerOf);
     const calls = Array.isArray(value.requests) ? objectsOf(value.requests) : undefined;
     const named = (call: JsonObject): JsonObject => ({ ...call, model: `models/${model}` });
     return calls
-      ? { ...pathOf(model, true), body: writeJson({ ...value, requests: calls.map(named) }), dropped: [] }
-      : { ...pathOf(model, false), body: writeJson(named(value)), dropped: [] };
+      ? { ...pathOf(model, true), body: writeJson({ ...value, requests: calls.map(named) }), dropped }
+      : { ...pathOf(model, false), body: writeJson(named(value)), dropped };
   },
   encodeRequest: ({ inputs, dimensions, extras }, model) => {
     const requests = inputs.map((input) => {

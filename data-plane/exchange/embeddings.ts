@@ -16,8 +16,10 @@ import { refuseLosses } from './dropped.ts';
 import { GOOGLE, OPENAI } from './embedding-formats.ts';
 import type { ClientEmbeddings, EmbeddingFormat, EmbeddingRequest } from './embedding-formats.ts';
 import type { Answer, Exchange } from './exchange.ts';
+import { refusePriced, refuseStored, unknownOf } from './mirror.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
 import { checkModelLimits } from './relay.ts';
+import { parseRequestBody } from './request-body.ts';
 import type { RequestBody } from './request-body.ts';
 import { wholeAnswer } from './whole-answer.ts';
 
@@ -26,7 +28,7 @@ const ANSWER_BYTES = 128 * 1024 * 1024;
 
 /** A client's request. */
 interface EmbeddingInput {
-  body: RequestBody;
+  bytes: Buffer;
   headers: IncomingHttpHeaders;
   /** The client's format. */
   own: ClientEmbeddings;
@@ -35,8 +37,10 @@ interface EmbeddingInput {
 }
 
 /** The exchange for a request of any format. Throws `invalid_request` naming the parameter. */
-export function openEmbeddings({ body, headers, own, path }: EmbeddingInput): Exchange {
+export function openEmbeddings({ bytes, headers, own, path }: EmbeddingInput): Exchange {
+  const body = parseRequestBody(bytes, own.members);
   const request = own.decodeRequest(body.value, path);
+  refuseStored(body);
   return new EmbeddingExchange({ own, request, body, headers });
 }
 
@@ -52,6 +56,7 @@ class EmbeddingExchange implements Exchange {
   readonly capable = FAMILY_PROTOCOLS.embeddings;
   readonly #parts: EmbeddingParts;
   #dropped: string[] = [];
+  #passUnknown = false;
   /** The catalog's name of the model, for the answer. */
   #name = '';
 
@@ -69,8 +74,10 @@ class EmbeddingExchange implements Exchange {
   checkLimits(model: SoldModel): void {
     const { request, body } = this.#parts;
     this.#name = model.name;
+    this.#passUnknown = model.passUnknown;
     const inputs = { count: request.inputs.length, parameter: request.parameter };
     checkModelLimits({ model: request.model, streamed: false, inputs }, body.bytes.length, model);
+    refusePriced(body, model);
   }
 
   outgoing(candidate: Candidate): OutgoingRequest {
@@ -79,7 +86,7 @@ class EmbeddingExchange implements Exchange {
     const target = formatOf(candidate);
     const encoded =
       target === own
-        ? target.mirrorRequest(body, upstreamModel)
+        ? target.mirrorRequest(body, upstreamModel, this.#passUnknown ? [] : unknownOf(body))
         : target.encodeRequest(request, upstreamModel);
     refuseLosses(encoded.dropped, headers);
     this.#dropped = encoded.dropped;

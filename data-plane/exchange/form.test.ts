@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { readForm } from './form.ts';
+import { RELAY_MEMBERS } from './relay-members.ts';
 import { Spool } from './spool.ts';
 import type { SpooledFile } from './spool.ts';
 
+const members = RELAY_MEMBERS.transcriptions;
 const spool = new Spool(mkdtempSync(join(tmpdir(), 'gateway-forms-')));
 
 type Piece = [name: string, value: string | Blob, filename?: string];
@@ -31,7 +33,8 @@ async function digestOf(pieces: Piece[], { chunk = 100_000, withDigest = true }:
     bytes.subarray(at * chunk, (at + 1) * chunk),
   );
   const body = Readable.from(chunks, { objectMode: false });
-  const source = { body, contentType, walletId: 'wallet-1', spool, withDigest, limitBytes: 10_000_000 };
+  const common = { body, contentType, walletId: 'wallet-1', spool, members };
+  const source = { ...common, withDigest, limitBytes: 10_000_000 };
   const files: SpooledFile[] = [];
   const { digest } = await readForm({ ...source, onFile: (file) => void files.push(file) });
   await Promise.all(files.map((file) => file.drop()));
@@ -55,7 +58,8 @@ async function readChunks(...chunks: string[]) {
     }
   })();
   const contentType = 'multipart/form-data; boundary=bound';
-  const source = { body, contentType, walletId: 'wallet-1', spool, withDigest: false, limitBytes: 10_000 };
+  const common = { body, contentType, walletId: 'wallet-1', spool, members };
+  const source = { ...common, withDigest: false, limitBytes: 10_000 };
   const { fields } = await readForm({ ...source, onFile: (file) => void file.drop() });
   return fields;
 }

@@ -11,6 +11,8 @@ import type { BusboyFileStream, BusboyInstance } from '@fastify/busboy';
 import { GatewayError } from '@gateway/shared/failures';
 import { bodyTooLarge, invalidRequest } from '../call/refusals.ts';
 import type { JsonObject } from '../dialects/fields.ts';
+import { inspect } from '../dialects/member-table.ts';
+import type { Findings, MemberTable } from '../dialects/member-table.ts';
 import type { Payload } from './relay.ts';
 import type { Spool, SpooledFile } from './spool.ts';
 
@@ -44,6 +46,8 @@ interface FormSource {
   body: AsyncIterable<Buffer>;
   contentType: string;
   limitBytes: number;
+  /** Which fields and files pass. */
+  members: MemberTable;
   /** The wallet that the files count for. */
   walletId: string;
   spool: Spool;
@@ -69,7 +73,21 @@ export async function readForm(source: FormSource): Promise<Form> {
   );
   const files = parts.flatMap((part) => ('file' in part ? [{ name: part.name }] : []));
   const digest = source.withDigest ? digestOf(parts) : undefined;
-  return { fields, files, payload: payloadOf(parts, size), digest };
+  return { fields, files, payload: payloadOf(parts, size, source.members), digest };
+}
+
+/** The member that a part belongs to: `image[]`, `image[0]` and `image[x]` are parts of `image`. */
+function memberOf({ name }: Part): string {
+  return /^[^[]*/.exec(name)?.[0] ?? name;
+}
+
+/** Compares the parts with a table. Of a member in several parts, none counts as an ordinary value. */
+function findingsOf(parts: readonly Part[], members: MemberTable): Findings {
+  const values = new Map<string, string[]>();
+  for (const part of parts)
+    values.set(memberOf(part), [...(values.get(memberOf(part)) ?? []), 'value' in part ? part.value : '']);
+  const read = [...values].map(([name, list]) => [name, list.length === 1 ? list[0] : list]);
+  return inspect(Object.fromEntries(read), members);
 }
 
 /** Each file has its own hash, because the parser may reach the next part before a file is spooled. */
@@ -204,15 +222,18 @@ function parserFor({ contentType, limitBytes }: FormSource): BusboyInstance {
   }
 }
 
-/** The new form: the same parts in the same order, with the upstream's name of the model. */
-function payloadOf(parts: readonly Part[], size: number): Payload {
+/** The new form: the parts that are sent, in their order, with the upstream's name of the model. */
+function payloadOf(parts: readonly Part[], size: number, members: MemberTable): Payload {
   const boundary = `gateway-${randomBytes(16).toString('hex')}`;
   const end = Buffer.from(`--${boundary}--${LINE_END}`);
   return {
     size,
     contentType: `multipart/form-data; boundary=${boundary}`,
-    withModel: (model) => {
-      const pieces = parts.map((part) => pieceOf(part, boundary, model));
+    findings: findingsOf(parts, members),
+    withModel: (model, removals) => {
+      const removed = new Set(removals.map(([name]) => name));
+      const sent = parts.filter((part) => !removed.has(memberOf(part)));
+      const pieces = sent.map((part) => pieceOf(part, boundary, model));
       const total = pieces.reduce((sum, { head, body }) => sum + head.length + sizeOf(body) + 2, end.length);
       return { body: Readable.from(write(pieces, end), { objectMode: false }), size: total };
     },

@@ -34,6 +34,9 @@ interface MirrorOptions {
   stateEdits?: ReadonlyMap<string, string> | undefined;
 }
 
+/** A request that was compared with its table. */
+type Inspected = Pick<RequestBody, 'findings'>;
+
 /** A mirrored request. */
 interface Mirrored {
   body: Buffer;
@@ -90,7 +93,7 @@ export function withoutUnknown(body: RequestBody): { value: JsonObject; dropped:
 }
 
 /** The members to leave out. Throws `invalid_request` if there are too many. */
-export function unknownOf({ findings: { unknown } }: RequestBody): readonly Steps[] {
+export function unknownOf({ findings: { unknown } }: Inspected): readonly Steps[] {
   const [first = []] = unknown;
   if (unknown.length <= UNKNOWN_MEMBERS) return unknown;
   const message = `More than ${UNKNOWN_MEMBERS} members are unknown to the model. Leave them out.`;
@@ -98,13 +101,13 @@ export function unknownOf({ findings: { unknown } }: RequestBody): readonly Step
 }
 
 /** Throws `invalid_request` if a member names an object that is stored at a provider. */
-export function refuseStored({ findings }: RequestBody): void {
+export function refuseStored({ findings }: Inspected): void {
   const [first] = findings.stored;
   if (first) throw storedObjectError(pointerOf(first));
 }
 
 /** Throws `invalid_request` if a member asks for more than the flat price of the model covers. */
-export function refusePriced({ findings }: RequestBody, { name, limits }: SoldModel): void {
+export function refusePriced({ findings }: Inspected, { name, limits }: SoldModel): void {
   for (const { steps, tier } of findings.priced) {
     if (limits.serviceTiers.includes(tier)) continue;
     const pointer = pointerOf(steps);

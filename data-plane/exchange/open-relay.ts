@@ -29,7 +29,7 @@ export async function openRelayed(call: Call, { kind, spool, streamError }: Rela
     const { fields, files, payload } = await formOf(call, { kind, spool });
     return relayExchange({ kind, headers, streamError, payload, request: kind.read(fields, files) });
   }
-  const body = parseRequestBody(await call.body(kind.bodyBytes));
+  const body = parseRequestBody(await call.body(kind.bodyBytes), kind.members);
   const payload = jsonPayload(body);
   return relayExchange({ kind, headers, streamError, payload, request: kind.read(body.value, []) });
 }
@@ -40,6 +40,7 @@ async function formOf(call: Call, { kind, spool }: Pick<RelayOptions, 'kind' | '
     walletId: call.incoming.payer?.walletId ?? '',
     contentType: call.headers['content-type'] ?? '',
     limitBytes: kind.bodyBytes,
+    members: kind.members,
     spool,
     onFile: (file) => call.onEnd(() => void file.drop()),
     keep: (characters) => call.incoming.keep(characters),
@@ -49,14 +50,15 @@ async function formOf(call: Call, { kind, spool }: Pick<RelayOptions, 'kind' | '
   return form;
 }
 
-/** A JSON body that is sent with every byte unchanged but the model's name. */
+/** A JSON body that is sent with every byte unchanged but the model's name and what is left out. */
 export function jsonPayload(body: RequestBody): Payload {
   return {
     size: body.bytes.length,
     contentType: 'application/json',
-    withModel: (model) => {
+    findings: body.findings,
+    withModel: (model, removals) => {
       const edits = new Map([['model', JSON.stringify(model)]]);
-      const bytes = replaceMembers(body.bytes, body.members, { edits });
+      const bytes = replaceMembers(body.bytes, body.members, { edits, removals });
       return { body: bytes, size: bytes.length };
     },
   };

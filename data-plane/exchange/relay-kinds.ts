@@ -2,9 +2,11 @@
 import type { Family } from '@gateway/shared/catalog';
 import type { GatewayError } from '@gateway/shared/failures';
 import { invalidRequest } from '../call/refusals.ts';
-import { isObject, objectsOf, storedObjectError, fieldError } from '../dialects/fields.ts';
+import { objectsOf, fieldError } from '../dialects/fields.ts';
 import type { JsonObject } from '../dialects/fields.ts';
+import type { MemberTable } from '../dialects/member-table.ts';
 import type { AnswerKind } from './relay-answer.ts';
+import { RELAY_MEMBERS } from './relay-members.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** Maximum size of a request that holds only text, in bytes. */
@@ -42,6 +44,8 @@ export interface RelayKind {
   answer: AnswerKind;
   /** Types of the events that end a streamed answer. */
   endEvents: readonly string[];
+  /** Which members of a request pass. */
+  members: MemberTable;
   /**
    * Reads a request; the fields of a form are strings. Throws `invalid_request` naming the parameter that is
    * missing or wrong.
@@ -55,6 +59,7 @@ const JSON_WHOLE = { body: 'json', answer: 'json', endEvents: [] } as const;
 export const RERANK: RelayKind = {
   ...JSON_WHOLE,
   family: 'rerank',
+  members: RELAY_MEMBERS.rerank,
   path: '/rerank',
   bodyBytes: TEXT_BYTES,
   read: (fields) => {
@@ -67,6 +72,7 @@ export const RERANK: RelayKind = {
 export const MODERATIONS: RelayKind = {
   ...JSON_WHOLE,
   family: 'moderations',
+  members: RELAY_MEMBERS.moderations,
   path: '/moderations',
   bodyBytes: 32 * MEGABYTE,
   read: (fields) => {
@@ -79,6 +85,7 @@ export const MODERATIONS: RelayKind = {
 export const IMAGE_GENERATIONS: RelayKind = {
   ...JSON_WHOLE,
   family: 'images',
+  members: RELAY_MEMBERS.images,
   path: '/images/generations',
   bodyBytes: TEXT_BYTES,
   endEvents: ['image_generation.completed'],
@@ -91,6 +98,7 @@ export const IMAGE_GENERATIONS: RelayKind = {
 /** https://platform.openai.com/docs/api-reference/images/createEdit */
 export const IMAGE_EDITS: RelayKind = {
   family: 'images',
+  members: RELAY_MEMBERS.imageEdits,
   path: '/images/edits',
   bodyBytes: 50 * MEGABYTE,
   body: 'json-or-form',
@@ -98,10 +106,8 @@ export const IMAGE_EDITS: RelayKind = {
   endEvents: ['image_edit.completed'],
   read: (fields, files) => {
     requireText(fields, 'prompt');
-    const images = objectsOf(fields.images);
-    for (const image of [...images, ...objectsOf([fields.mask])])
-      if (image.file_id !== undefined) throw storedObjectError('file_id');
-    const count = files.filter(({ name }) => /^image(?:\[\d*\])?$/.test(name)).length + images.length;
+    const count =
+      files.filter(({ name }) => /^image(?:\[\d*\])?$/.test(name)).length + objectsOf(fields.images).length;
     if (count === 0) throw missing('image', 'a picture');
     return {
       model: modelOf(fields),
@@ -115,6 +121,7 @@ export const IMAGE_EDITS: RelayKind = {
 /** https://platform.openai.com/docs/api-reference/audio/createSpeech */
 export const SPEECH: RelayKind = {
   family: 'audio',
+  members: RELAY_MEMBERS.speech,
   path: '/audio/speech',
   bodyBytes: TEXT_BYTES,
   body: 'json',
@@ -122,20 +129,19 @@ export const SPEECH: RelayKind = {
   endEvents: ['speech.audio.done'],
   read: (fields) => {
     requireText(fields, 'input');
-    // A voice with an id is stored in the operator's account, which all customers share.
-    if (isObject(fields.voice)) throw storedObjectError('voice');
     return { model: modelOf(fields), streamed: fields.stream_format === 'sse' };
   },
 };
 
 /** https://platform.openai.com/docs/api-reference/audio/createTranscription */
-export const TRANSCRIPTIONS: RelayKind = recording('/audio/transcriptions');
+export const TRANSCRIPTIONS: RelayKind = recording('/audio/transcriptions', RELAY_MEMBERS.transcriptions);
 /** https://platform.openai.com/docs/api-reference/audio/createTranslation */
-export const TRANSLATIONS: RelayKind = recording('/audio/translations');
+export const TRANSLATIONS: RelayKind = recording('/audio/translations', RELAY_MEMBERS.translations);
 
-function recording(path: string): RelayKind {
+function recording(path: string, members: MemberTable): RelayKind {
   return {
     family: 'audio',
+    members,
     path,
     bodyBytes: 25 * MEGABYTE,
     body: 'form',

@@ -1,15 +1,19 @@
 /**
- * Relays the families beside chat: only the model's name changes in the request, and the answer passes
- * unchanged, whole, as events, or as streamed audio.
+ * Relays the families beside chat: the model's name changes in the request, what its table does not know is
+ * left out, and the answer passes unchanged, whole, as events, or as streamed audio.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { FAMILY_PROTOCOLS } from '@gateway/shared/catalog';
 import { invalidRequest } from '../call/refusals.ts';
 import type { SoldModel } from '../config/config.ts';
+import { pointerOf } from '../dialects/member-table.ts';
+import type { Findings, Steps } from '../dialects/member-table.ts';
 import type { AnsweredAttempt, Candidate } from '../upstreams/attempt.ts';
 import { addressOf } from '../upstreams/connections.ts';
 import type { OutgoingRequest, UpstreamAnswer } from '../upstreams/send.ts';
 import { withNames } from './answer-names.ts';
+import { nameDropped, refuseLosses } from './dropped.ts';
+import { refusePriced, refuseStored, unknownOf } from './mirror.ts';
 import { openStream } from './stream-delivery.ts';
 import type { StreamOptions } from './stream-delivery.ts';
 import type { Answer, Exchange } from './exchange.ts';
@@ -29,8 +33,12 @@ export interface Payload {
   /** Size of the client's body, in bytes. */
   readonly size: number;
   readonly contentType: string;
-  /** The body with the upstream's name of the model; called once for each attempt. */
-  withModel(model: string): { body: OutgoingRequest['body']; size: number };
+  /** What the kind's table says about its members. */
+  readonly findings: Findings;
+  /**
+   * The body with the upstream's name of the model, and without these members; called once for each attempt.
+   */
+  withModel(model: string, removals: readonly Steps[]): { body: OutgoingRequest['body']; size: number };
 }
 
 export interface RelayParts {
@@ -42,8 +50,9 @@ export interface RelayParts {
   streamError: StreamOptions['streamError'];
 }
 
-/** The exchange for a request that was read. */
+/** The exchange for a request that was read. Throws `invalid_request` if it names a stored object. */
 export function relayExchange(parts: RelayParts): Exchange {
+  refuseStored(parts.payload);
   return new RelayExchange(parts);
 }
 
@@ -52,6 +61,8 @@ class RelayExchange implements Exchange {
   readonly #parts: RelayParts;
   /** The catalog's name of the model, for the answer. */
   #name = '';
+  #passUnknown = false;
+  #dropped: string[] = [];
 
   constructor(parts: RelayParts) {
     this.#parts = parts;
@@ -69,12 +80,17 @@ class RelayExchange implements Exchange {
 
   checkLimits(model: SoldModel): void {
     this.#name = model.name;
+    this.#passUnknown = model.passUnknown;
     checkModelLimits(this.#parts.request, this.#parts.payload.size, model);
+    refusePriced(this.#parts.payload, model);
   }
 
   outgoing(candidate: Candidate): OutgoingRequest {
     const { kind, payload, headers } = this.#parts;
-    const { body, size } = payload.withModel(candidate.route.upstreamModel);
+    const removals = this.#passUnknown ? [] : unknownOf(payload);
+    this.#dropped = removals.map(pointerOf);
+    refuseLosses(this.#dropped, headers);
+    const { body, size } = payload.withModel(candidate.route.upstreamModel, removals);
     return {
       method: 'POST',
       path: addressOf(candidate.provider).prefix + kind.path,
@@ -91,7 +107,7 @@ class RelayExchange implements Exchange {
     const contentType = contentTypeOf(attempt.answer);
     if (contentType.startsWith('text/event-stream')) return openStream(attempt, this.#events());
     if (this.#parts.kind.answer === 'audio' && isLongAudio(attempt.answer, contentType))
-      return openStream(attempt, audio(contentType));
+      return openStream(attempt, this.#audio(contentType));
     const bytes = await attempt.answer.whole(ANSWER_BYTES);
     const tokens = checkWhole(this.#parts.kind.answer, contentType, bytes);
     attempt.settle();
@@ -100,6 +116,7 @@ class RelayExchange implements Exchange {
       contentType,
       bytes: isJson ? withNames(bytes, { model: this.#name }) : bytes,
       tokens,
+      dropped: this.#dropped,
     });
   }
 
@@ -115,7 +132,17 @@ class RelayExchange implements Exchange {
       contentType: 'text/event-stream; charset=utf-8',
       keepAlive: KEEP_ALIVE,
       streamError,
-      beforeHeaders: () => undefined,
+      beforeHeaders: (reply) => nameDropped(this.#dropped, reply),
+    };
+  }
+
+  #audio(contentType: string): StreamOptions {
+    return {
+      machine: new AudioMachine(),
+      contentType,
+      keepAlive: '',
+      streamError: () => undefined,
+      beforeHeaders: (reply) => nameDropped(this.#dropped, reply),
     };
   }
 }
@@ -154,14 +181,4 @@ function isLongAudio({ headers }: UpstreamAnswer, contentType: string): boolean 
   if (contentType.startsWith('application/json') || contentType.startsWith('text/')) return false;
   const length = headers['content-length'];
   return typeof length !== 'string' || Number(length) > WHOLE_AUDIO_BYTES;
-}
-
-function audio(contentType: string): StreamOptions {
-  return {
-    machine: new AudioMachine(),
-    contentType,
-    keepAlive: '',
-    streamError: () => undefined,
-    beforeHeaders: () => undefined,
-  };
 }

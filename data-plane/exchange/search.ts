@@ -9,15 +9,20 @@ import type { SoldModel } from '../config/config.ts';
 import type { ChatRequest, ChatResponse, Citation } from '../dialects/canonical.ts';
 import { Fields, parseObject, textOf } from '../dialects/fields.ts';
 import type { JsonObject } from '../dialects/fields.ts';
+import { pointerOf } from '../dialects/member-table.ts';
 import { unreadableAnswer } from '../dialects/upstream-errors.ts';
 import type { AnsweredAttempt, Candidate } from '../upstreams/attempt.ts';
 import { addressOf } from '../upstreams/connections.ts';
 import type { OutgoingRequest } from '../upstreams/send.ts';
+import { refuseLosses } from './dropped.ts';
 import type { Answer, Exchange } from './exchange.ts';
+import { refusePriced, refuseStored, unknownOf } from './mirror.ts';
 import { jsonPayload } from './open-relay.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
 import { checkModelLimits } from './relay.ts';
 import { checkWhole } from './relay-answer.ts';
+import { RELAY_MEMBERS } from './relay-members.ts';
+import { parseRequestBody } from './request-body.ts';
 import type { RequestBody } from './request-body.ts';
 import { readSearchQuery } from './search-query.ts';
 import type { SearchQuery } from './search-query.ts';
@@ -36,9 +41,12 @@ const INSTRUCTIONS =
   'its source. Report only what you found. If something cannot be found or opened, say so.';
 
 /** The exchange for a search request. Throws `invalid_request` naming the parameter. */
-export function openSearch(body: RequestBody, headers: IncomingHttpHeaders): Exchange {
+export function openSearch(bytes: Buffer, headers: IncomingHttpHeaders): Exchange {
+  const body = parseRequestBody(bytes, RELAY_MEMBERS.search);
   const model = new Fields(body.value).requiredString('model');
-  return new SearchExchange({ model, query: readSearchQuery(body.value), body, headers });
+  const query = readSearchQuery(body.value);
+  refuseStored(body);
+  return new SearchExchange({ model, query, body, headers });
 }
 
 interface SearchParts {
@@ -53,6 +61,8 @@ class SearchExchange implements Exchange {
   readonly preferred: DialectName = 'openai-responses';
   readonly capable = FAMILY_PROTOCOLS.search;
   readonly #parts: SearchParts;
+  #passUnknown = false;
+  #dropped: string[] = [];
 
   constructor(parts: SearchParts) {
     this.#parts = parts;
@@ -65,15 +75,25 @@ class SearchExchange implements Exchange {
   checkLimits(model: SoldModel): void {
     const { query, body } = this.#parts;
     const inputs = { count: query.tasks.length, parameter: 'commands' };
+    this.#passUnknown = model.passUnknown;
     checkModelLimits({ model: this.model, streamed: false, inputs }, body.bytes.length, model);
+    refusePriced(body, model);
   }
 
   outgoing(candidate: Candidate): OutgoingRequest {
     const { query, body, headers } = this.#parts;
     const { prefix } = addressOf(candidate.provider);
     const { upstreamModel } = candidate.route;
-    const encoded = isNative(candidate)
-      ? { path: '/alpha/search', body: jsonPayload(body).withModel(upstreamModel).body, headers: {} }
+    const native = isNative(candidate);
+    const removals = native && !this.#passUnknown ? unknownOf(body) : [];
+    this.#dropped = removals.map(pointerOf);
+    refuseLosses(this.#dropped, headers);
+    const encoded = native
+      ? {
+          path: '/alpha/search',
+          body: jsonPayload(body).withModel(upstreamModel, removals).body,
+          headers: {},
+        }
       : encodeChat(candidate, searchChat(this.model, query));
     return {
       method: 'POST',
@@ -92,7 +112,7 @@ class SearchExchange implements Exchange {
     if (isNative(attempt.candidate)) {
       const tokens = checkWhole('json', JSON_TYPE, bytes);
       attempt.settle();
-      return wholeAnswer(attempt, { contentType: JSON_TYPE, bytes, tokens });
+      return wholeAnswer(attempt, { contentType: JSON_TYPE, bytes, tokens, dropped: this.#dropped });
     }
     const value = parseObject(bytes.toString('utf8'));
     if (!value) throw unreadableAnswer('the answer is not a JSON object');

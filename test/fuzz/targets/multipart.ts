@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { GatewayError } from '@gateway/shared/failures';
 import { readForm } from '../../../data-plane/exchange/form.ts';
 import type { Form } from '../../../data-plane/exchange/form.ts';
+import { RELAY_MEMBERS } from '../../../data-plane/exchange/relay-members.ts';
 import { Spool } from '../../../data-plane/exchange/spool.ts';
 import type { SpooledFile } from '../../../data-plane/exchange/spool.ts';
 import { demand } from '../target.ts';
@@ -25,7 +26,7 @@ export const target: FuzzTarget = {
     try {
       const form = await read(input, files);
       if (!form) return;
-      const { body, size } = form.payload.withModel('upstream-model');
+      const { body, size } = form.payload.withModel('upstream-model', []);
       const chunks: Buffer[] = [];
       for await (const chunk of body as Readable) chunks.push(chunk as Buffer);
       const written = Buffer.concat(chunks);
@@ -81,13 +82,16 @@ function part(head: string, value: string): string {
 }
 
 /**
- * Whether both parsers must agree. They differ about text before the first boundary and about heads that no
- * client writes; that does no harm, because the upstream gets what we read.
+ * Whether both parsers must agree. They differ about text before the first boundary, about heads that no
+ * client writes, and about two heads of one part; that does no harm, because the upstream gets what we read.
  */
 function isOrdinary(input: Buffer): boolean {
   const text = input.toString('latin1');
-  const heads = text.match(/^content-disposition.*$/gim) ?? [];
-  return text.startsWith('--bound\r\n') && heads.every((head) => HEAD.test(head.trimEnd()));
+  if (!text.startsWith('--bound\r\n')) return false;
+  return text.split('--bound\r\n').every((piece) => {
+    const [head, second] = piece.match(/^content-disposition.*$/gim) ?? [];
+    return second === undefined && (head === undefined || HEAD.test(head.trimEnd()));
+  });
 }
 
 /** The form; undefined if it is refused. */
@@ -99,6 +103,7 @@ async function read(input: Buffer, files: SpooledFile[]): Promise<Form | undefin
       body,
       contentType: CONTENT_TYPE,
       limitBytes: LIMIT_BYTES,
+      members: RELAY_MEMBERS.transcriptions,
       walletId: 'wallet_a',
       spool,
       withDigest: true,
