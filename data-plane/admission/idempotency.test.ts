@@ -7,7 +7,12 @@ import { describe, expect, it } from 'vitest';
 import { asGatewayError } from '@gateway/shared/failures';
 import type { NodeRequestClaimAnswer, NodeRequestClaimInput } from '@gateway/shared/node-api';
 import type { Call } from '../call/call.ts';
-import { fingerprintBody, RemoteIdempotencyStore, reserveKey } from './idempotency.ts';
+import {
+  fingerprintBody,
+  PENDING_RELEASES_MAX,
+  RemoteIdempotencyStore,
+  reserveKey,
+} from './idempotency.ts';
 import type { FingerprintedCall, IdempotencyStore, IdempotencyStoreParts } from './idempotency.ts';
 import { Cut } from '../call/cut.ts';
 import { Reply } from '../call/reply.ts';
@@ -186,7 +191,7 @@ describe('the remote idempotency store', () => {
     expect(sent).toEqual([]);
     self = SELF;
     await store.reserve(INPUT);
-    store.release('request-1');
+    store.release('request-1', 'wallet-1');
     await store.drain(1_000);
     expect(sent).toEqual([
       { ...INPUT, ...SELF },
@@ -221,6 +226,24 @@ describe('the remote idempotency store', () => {
     expect(sent).toEqual(Array(4).fill({ ...INPUT, ...SELF }));
   });
 
+  it('refuses keys of a wallet with too many pending releases, and takes those of others', async () => {
+    const { store } = storeOver({ releaseIdempotencyKey: () => new Promise<never>(() => undefined) });
+    const flood = async (walletId: string): Promise<number> => {
+      for (let count = 0; count < PENDING_RELEASES_MAX; count += 1) {
+        const isRefused = await store.reserve({ ...INPUT, walletId }).then(
+          () => false,
+          () => true,
+        );
+        if (isRefused) return count;
+        store.release(`${walletId} ${count}`, walletId);
+      }
+      return PENDING_RELEASES_MAX;
+    };
+    const [first, second] = [await flood('hostile'), await flood('hostile-2')];
+    expect([first, second]).toEqual([PENDING_RELEASES_MAX / 2, PENDING_RELEASES_MAX / 4]);
+    expect(await store.reserve({ ...INPUT, walletId: 'wallet-1' })).toMatchObject({ state: 'CLAIMED' });
+  });
+
   it('does not delay a release behind others that fail', async () => {
     const acknowledged = new Set<string>();
     const { store } = storeOver({
@@ -230,8 +253,8 @@ describe('the remote idempotency store', () => {
         return { ok: true, userErrors: [] };
       },
     });
-    for (let at = 0; at < 20; at += 1) store.release(`lost ${at}`);
-    store.release('other');
+    for (let at = 0; at < 20; at += 1) store.release(`lost ${at}`, 'wallet-1');
+    store.release('other', 'wallet-1');
     await expect.poll(() => [...acknowledged]).toEqual(['other']);
     await store.drain(1);
   });
@@ -244,7 +267,7 @@ describe('the remote idempotency store', () => {
         return { ok: true, userErrors: [] };
       },
     });
-    for (let at = 0; at < 10_000; at += 1) store.release(`request ${at}`);
+    for (let at = 0; at < 10_000; at += 1) store.release(`request ${at}`, 'wallet-2');
     await expect(store.reserve(INPUT)).rejects.toThrow('too many Idempotency-Keys');
     isAway = false;
     await store.drain(10_000);

@@ -13,8 +13,8 @@ import type { Control } from '../control/client.ts';
 export interface IdempotencyStore {
   /** Reserves a key for a request. After a rejection the store releases the key automatically. */
   reserve(input: Omit<NodeRequestClaimInput, keyof NodeProcess>): Promise<NodeRequestClaimAnswer>;
-  /** Releases the key of a request that cost nothing, as soon as the control plane can be reached. */
-  release(requestId: string): void;
+  /** Releases the key of a wallet's request that cost nothing, as soon as the control plane can be reached. */
+  release(requestId: string, walletId: string): void;
 }
 
 export interface IdempotencyStoreParts {
@@ -24,9 +24,10 @@ export interface IdempotencyStoreParts {
 }
 
 /**
- * Maximum number of unacknowledged releases. Above it no key is reserved, because it could not be released.
+ * Maximum number of unacknowledged releases. A wallet that has as many of them as are still free reserves no
+ * further key, because it could not be released. So one wallet takes at most a half, and others find room.
  */
-const PENDING_RELEASES_MAX = 10_000;
+export const PENDING_RELEASES_MAX = 10_000;
 const RELEASES_AT_ONCE = 8;
 /**
  * Tries of one reservation, so that a control plane that answers after seconds fails no request. Each try has
@@ -44,8 +45,10 @@ const RETRY_MAX_MS = 1_000;
  */
 export class RemoteIdempotencyStore implements IdempotencyStore {
   readonly #parts: IdempotencyStoreParts;
-  /** Ids of the requests whose release is not acknowledged, in the order of their last attempt. */
-  readonly #pending = new Set<string>();
+  /** The wallets of the requests whose release is not acknowledged, in the order of their last attempt. */
+  readonly #pending = new Map<string, string>();
+  /** The number of those requests per wallet. */
+  readonly #pendingOf = new Map<string, number>();
   #releasing: Promise<void> | undefined;
 
   constructor(parts: IdempotencyStoreParts) {
@@ -55,7 +58,7 @@ export class RemoteIdempotencyStore implements IdempotencyStore {
   async reserve(input: Omit<NodeRequestClaimInput, keyof NodeProcess>): Promise<NodeRequestClaimAnswer> {
     const self = this.#parts.self();
     if (!self) throw new Error('this node is not registered yet, so it cannot reserve an Idempotency-Key');
-    if (this.#pending.size >= PENDING_RELEASES_MAX)
+    if ((this.#pendingOf.get(input.walletId) ?? 0) >= PENDING_RELEASES_MAX - this.#pending.size)
       throw new Error('too many Idempotency-Keys wait for their release; is the control plane reachable?');
     for (let tries = 1; ; tries += 1) {
       try {
@@ -67,14 +70,15 @@ export class RemoteIdempotencyStore implements IdempotencyStore {
           continue;
         }
         // The message may have arrived although no answer came.
-        this.release(input.requestId);
+        this.release(input.requestId, input.walletId);
         throw error;
       }
     }
   }
 
-  release(requestId: string): void {
-    this.#pending.add(requestId);
+  release(requestId: string, walletId: string): void {
+    if (!this.#pending.has(requestId)) this.#count(walletId, 1);
+    this.#pending.set(requestId, walletId);
     this.#releasing ??= this.#releaseAll();
   }
 
@@ -86,7 +90,7 @@ export class RemoteIdempotencyStore implements IdempotencyStore {
   async #releaseAll(): Promise<void> {
     for (let failures = 0; this.#pending.size > 0;) {
       const batch = [...this.#pending].slice(0, RELEASES_AT_ONCE);
-      const acknowledged = await Promise.all(batch.map((requestId) => this.#tryRelease(requestId)));
+      const acknowledged = await Promise.all(batch.map((one) => this.#tryRelease(one)));
       failures = acknowledged.every(Boolean) ? 0 : failures + 1;
       const maxMs = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** Math.min(failures, 10));
       if (failures > 0) await sleep(Math.random() * maxMs, undefined, { ref: false });
@@ -97,15 +101,22 @@ export class RemoteIdempotencyStore implements IdempotencyStore {
   /**
    * Whether the control plane acknowledged. A failed release moves to the end, so that it delays no other.
    */
-  async #tryRelease(requestId: string): Promise<boolean> {
+  async #tryRelease([requestId, walletId]: [string, string]): Promise<boolean> {
     const nodeId = this.#parts.self()?.nodeId ?? '';
     const isAcknowledged = await this.#parts.control.releaseIdempotencyKey({ nodeId, requestId }).then(
       () => true,
       () => false,
     );
     this.#pending.delete(requestId);
-    if (!isAcknowledged) this.#pending.add(requestId);
+    if (isAcknowledged) this.#count(walletId, -1);
+    else this.#pending.set(requestId, walletId);
     return isAcknowledged;
+  }
+
+  #count(walletId: string, change: number): void {
+    const count = (this.#pendingOf.get(walletId) ?? 0) + change;
+    if (count > 0) this.#pendingOf.set(walletId, count);
+    else this.#pendingOf.delete(walletId);
   }
 }
 
@@ -167,7 +178,7 @@ export async function reserveKey(
   if (answer?.state !== 'CLAIMED') throw refusalOf(answer);
   return {
     end: (charged) => {
-      if (!charged) store?.release(call.id);
+      if (!charged) store?.release(call.id, walletId);
     },
   };
 }
