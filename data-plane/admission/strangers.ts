@@ -2,7 +2,15 @@
 import type { Server, Socket } from 'node:net';
 import { GatewayError } from '@gateway/shared/failures';
 import { isListed, networkOf, plainAddress } from './addresses.ts';
-import { COUNTED_ADDRESSES, FAILED_KEYS_PER_MINUTE, STRANGERS_PER_ADDRESS } from '../limits.ts';
+import {
+  COUNTED_ADDRESSES,
+  FAILED_KEYS_PER_MINUTE,
+  KNOWN_ADDRESSES,
+  KNOWN_ADDRESS_MS,
+  KNOWN_RESERVE,
+  STRANGERS_MAX,
+  STRANGERS_PER_ADDRESS,
+} from '../limits.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -19,28 +27,52 @@ export class Strangers {
   readonly #sockets = new Map<Socket, string>();
   readonly #connections = new Map<string, number>();
   readonly #failed = new Map<string, number>();
+  /** When a valid key last came from a network, the oldest first. */
+  readonly #known = new Map<string, number>();
   #windowStart = 0;
 
   constructor(options: StrangersOptions) {
     this.#options = options;
   }
 
-  /** Counts the connections of this server, and closes those above the limit. */
+  /** Counts the connections of this server, and closes those above the limits. */
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => {
-      const address = plainAddress(socket.remoteAddress ?? '');
-      if (isListed(address, this.#options.trustedProxies)) return;
-      const network = networkOf(address);
+      const network = this.#networkOf(socket);
+      if (network === undefined) return;
       const count = (this.#connections.get(network) ?? 0) + 1;
-      if (count > STRANGERS_PER_ADDRESS) return void socket.destroy();
+      const most = STRANGERS_MAX + (this.#isKnown(network) ? KNOWN_RESERVE : 0);
+      if (count > STRANGERS_PER_ADDRESS || this.#sockets.size >= most) return void socket.destroy();
       this.#connections.set(network, count);
       this.#sockets.set(socket, network);
-      socket.once('close', () => this.identified(socket));
+      socket.once('close', () => this.#forget(socket));
     });
   }
 
-  /** No longer counts this connection, because it sent a valid key or was closed. */
+  /** No longer counts this connection, because it sent a valid key. Its address is known from now on. */
   identified(socket: Socket): void {
+    this.#forget(socket);
+    const network = this.#networkOf(socket);
+    if (network === undefined) return;
+    this.#known.delete(network);
+    this.#known.set(network, this.#options.now());
+    if (this.#known.size <= KNOWN_ADDRESSES) return;
+    const [oldest] = this.#known.keys();
+    if (oldest !== undefined) this.#known.delete(oldest);
+  }
+
+  /** The network of the peer; undefined for a trusted proxy. */
+  #networkOf({ remoteAddress = '' }: Socket): string | undefined {
+    const address = plainAddress(remoteAddress);
+    return isListed(address, this.#options.trustedProxies) ? undefined : networkOf(address);
+  }
+
+  #isKnown(network: string): boolean {
+    const since = this.#known.get(network);
+    return since !== undefined && this.#options.now() - since < KNOWN_ADDRESS_MS;
+  }
+
+  #forget(socket: Socket): void {
     const network = this.#sockets.get(socket);
     if (network === undefined) return;
     this.#sockets.delete(socket);

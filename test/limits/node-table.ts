@@ -9,6 +9,7 @@ const REALTIME = 'data-plane/endpoints/realtime.test.ts';
 const SESSIONS = 'data-plane/endpoints/sessions.test.ts';
 const CHAT = 'data-plane/endpoints/chat.test.ts';
 const MALFORMED = 'data-plane/http/malformed.test.ts';
+const STRANGERS_TEST = 'data-plane/admission/strangers.test.ts';
 const SETTLE = 'data-plane/ledger/settle.test.ts';
 const SPOOL = 'data-plane/exchange/spool.test.ts';
 const JSON_SIZE = 'data-plane/exchange/json-size.test.ts';
@@ -29,8 +30,11 @@ function clients(anonymous: Cell, free: Cell, paying: Cell): Row {
 }
 
 const STRANGERS = limit(
-  ofNode('STRANGERS_PER_ADDRESS', 'KEEP_ALIVE_MS', 'REQUESTS_PER_SOCKET'),
-  `${ISOLATION}: has a limited number of connections, and leaves the others to customers`,
+  ofNode('STRANGERS_PER_ADDRESS', 'STRANGERS_MAX', 'KNOWN_RESERVE', 'KEEP_ALIVE_MS', 'REQUESTS_PER_SOCKET'),
+  [
+    `${ISOLATION}: has a limited number of connections, and leaves the others to customers`,
+    `${STRANGERS_TEST}: of all addresses are bounded together, and known addresses have a reserve`,
+  ],
 );
 const HEADERS = limit(
   ofNode('HEADER_BYTES'),
