@@ -125,6 +125,19 @@ const refusals: Attack = {
     }),
 };
 
+/** Each of these requests reserves and releases its key at the control plane. */
+const idempotencyKeys: Attack = {
+  name: 'Idempotency-Keys of a key without money',
+  run: (assault) =>
+    inLoops(assault, 64, async (loop) => {
+      const { nodePort: port, brokeKey } = assault.target;
+      const body = { model: 'budget', messages: [{ role: 'user', content: 'Hi' }] };
+      const unique = `${loop}-${assault.random.between(0, 1_000_000_000)}`;
+      const headers = { ...bearer(brokeKey), 'idempotency-key': unique };
+      await sendRequest(assault, { port, from: loop, path: CHAT, headers, body });
+    }),
+};
+
 const badKeys: Attack = {
   name: 'unknown keys',
   run: (assault) =>
@@ -180,6 +193,7 @@ export const BODY_ATTACKS: readonly Attack[] = [
   connections,
   unread,
   refusals,
+  idempotencyKeys,
   badKeys,
   greedy,
 ];

@@ -102,6 +102,35 @@ const subscriptions: Attack = {
   },
 };
 
+/** Sockets that close while their caller is identified, or while their subscription begins. */
+const earlyLeavers: Attack = {
+  name: 'GraphQL sockets that close early',
+  run: (assault) => {
+    const subscribe = {
+      type: 'subscribe',
+      id: '1',
+      payload: { query: 'subscription { walletUpdated { id } }' },
+    };
+    return inLoops(assault, 32, async (loop) => {
+      const { controlPort, brokeCookie } = assault.target;
+      const url = `ws://127.0.0.1:${controlPort}/graphql`;
+      const localAddress = attackerAddress(loop);
+      const headers = { cookie: brokeCookie };
+      const socket = new WebSocket(url, 'graphql-transport-ws', { localAddress, headers });
+      await new Promise<void>((resolve) => {
+        socket.on('error', () => resolve());
+        socket.on('open', () => {
+          socket.send('{"type":"connection_init"}', () => loop % 2 === 0 && resolve());
+        });
+        socket.on('message', () => socket.send(JSON.stringify(subscribe), () => resolve()));
+        socket.on('close', () => resolve());
+      });
+      assault.tally.ended(socket.readyState === WebSocket.OPEN ? 'left' : 'refused');
+      socket.terminate();
+    });
+  },
+};
+
 /** Messages that begin and never end, in fragments of one byte: each fragment costs memory. */
 const fragments: Attack = {
   name: 'WebSocket messages of 1-byte fragments',
@@ -159,4 +188,10 @@ async function sendFragments(
 }
 
 /** Attacks at the GraphQL API, and at the WebSockets of both planes. */
-export const GRAPHQL_ATTACKS: readonly Attack[] = [signIns, heavyQueries, subscriptions, fragments];
+export const GRAPHQL_ATTACKS: readonly Attack[] = [
+  signIns,
+  heavyQueries,
+  subscriptions,
+  earlyLeavers,
+  fragments,
+];

@@ -11,18 +11,28 @@ const SSE_HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer
 const CONTINUE = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
 const BLOCKS_MAX = 400;
 
-/** Answers of the upstream: a start, then one block repeated. */
-const MODES: readonly { head: string; block: string }[] = [
-  { head: JSON_HEAD, block: '1\r\n \r\n'.repeat(10_000) },
-  { head: SSE_HEAD, block: '1\r\n:\r\n'.repeat(10_000) },
-  { head: SSE_HEAD, block: `${(64_000).toString(16)}\r\n${'d'.repeat(64_000)}\r\n` },
-  { head: SSE_HEAD, block: '3\r\n:\n\n\r\n'.repeat(10_000) },
-  { head: JSON_HEAD, block: `${(64_000).toString(16)}\r\n${'['.repeat(64_000)}\r\n` },
-  { head: '', block: CONTINUE.repeat(500) },
-  { head: 'HTTP/1.1 200 OK\r\n', block: 'X-Filler: filler\r\n'.repeat(500) },
+/** What a hostile upstream sends: a start, then a block again and again. */
+export interface HostileMode {
+  name: string;
+  head: string;
+  block: string;
+}
+
+/** A chunk of the chunked transfer coding. */
+const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
+
+export const HOSTILE_MODES: readonly HostileMode[] = [
+  { name: 'JSON in 1-byte chunks', head: JSON_HEAD, block: chunk(' ').repeat(10_000) },
+  { name: 'events in 1-byte chunks', head: SSE_HEAD, block: chunk(':').repeat(10_000) },
+  { name: 'an endless line of an event', head: SSE_HEAD, block: chunk('d'.repeat(64_000)) },
+  { name: 'endless comments', head: SSE_HEAD, block: chunk(':\n\n').repeat(10_000) },
+  { name: 'endless nested JSON', head: JSON_HEAD, block: chunk('['.repeat(64_000)) },
+  { name: 'endless interim responses', head: '', block: CONTINUE.repeat(500) },
+  { name: 'endless headers', head: 'HTTP/1.1 200 OK\r\n', block: 'X-Filler: filler\r\n'.repeat(500) },
 ];
 
-async function answer(socket: Socket, { head, block }: { head: string; block: string }): Promise<void> {
+/** Sends the mode's bytes until the node closes the connection, or 400 blocks are sent. */
+export async function answerHostile(socket: Socket, { head, block }: HostileMode): Promise<void> {
   socket.write(head);
   for (let sent = 0; sent < BLOCKS_MAX && !socket.destroyed; sent += 1) {
     await new Promise<void>((resolve) => {
@@ -46,8 +56,8 @@ const hostileUpstream: Attack = {
       socket.on('error', () => undefined);
       socket.once('data', () => {
         requests += 1;
-        const mode = MODES[requests % MODES.length];
-        if (mode) void answer(socket, mode);
+        const mode = HOSTILE_MODES[requests % HOSTILE_MODES.length];
+        if (mode) void answerHostile(socket, mode);
       });
     });
     await new Promise<void>((resolve) => server.listen(hostilePort, '127.0.0.1', resolve));
