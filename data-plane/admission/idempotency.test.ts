@@ -7,12 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { asGatewayError } from '@gateway/shared/failures';
 import type { NodeRequestClaimAnswer, NodeRequestClaimInput } from '@gateway/shared/node-api';
 import type { Call } from '../call/call.ts';
-import {
-  fingerprintBody,
-  PENDING_RELEASES_MAX,
-  RemoteIdempotencyStore,
-  reserveKey,
-} from './idempotency.ts';
+import { fingerprintBody, PENDING_RELEASES_MAX, RemoteIdempotencyStore, reserveKey } from './idempotency.ts';
 import type { FingerprintedCall, IdempotencyStore, IdempotencyStoreParts } from './idempotency.ts';
 import { Cut } from '../call/cut.ts';
 import { Reply } from '../call/reply.ts';

@@ -13,7 +13,7 @@ import type { Control } from '../control/client.ts';
 export interface IdempotencyStore {
   /** Reserves a key for a request. After a rejection the store releases the key automatically. */
   reserve(input: Omit<NodeRequestClaimInput, keyof NodeProcess>): Promise<NodeRequestClaimAnswer>;
-  /** Releases the key of a wallet's request that cost nothing, as soon as the control plane can be reached. */
+  /** Releases the key of a request that cost nothing, as soon as the control plane can be reached. */
   release(requestId: string, walletId: string): void;
 }
 

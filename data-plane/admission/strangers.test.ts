@@ -29,7 +29,9 @@ const isOpen = (address: string): boolean => !connect(address).destroyed;
 
 /** Opens so many connections, a few from each address. */
 function flood(count: number): Socket[] {
-  return Array.from({ length: count }, (_, index) => connect(`10.${index >> 16}.${index >> 8}.${index & 255}`));
+  return Array.from({ length: count }, (_, index) =>
+    connect(`10.${index >> 16}.${index >> 8}.${index & 255}`),
+  );
 }
 
 describe('connections without a valid key', () => {

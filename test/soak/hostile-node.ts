@@ -1,6 +1,6 @@
 /**
- * The process of a node with fake accounts, so that its memory can be measured from outside. Its only upstream
- * is at the port of the first argument. It prints its port and a key, and ends with its parent.
+ * The process of a node with fake accounts, so that its memory can be measured from outside. Its only
+ * upstream is at the port of the first argument. It sends its port and a key, and ends with its parent.
  */
 import { makeRoute, startNode } from '../request-path.ts';
 

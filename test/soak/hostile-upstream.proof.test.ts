@@ -15,11 +15,15 @@ const REQUESTS = 4;
 /** Permitted peak above the level before: four answers of up to 25 MB, their buffers, and garbage. */
 const GROWTH_MB = 256;
 const TIMEOUT_MS = 60_000;
-const HONEST = JSON.stringify({
+const ANSWER = JSON.stringify({
   id: 'c1',
   object: 'chat.completion',
   choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
 });
+
+const HONEST =
+  'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n' +
+  `Content-Length: ${ANSWER.length}\r\n\r\n${ANSWER}`;
 
 let upstream: Server;
 let child: ChildProcess;
@@ -31,10 +35,7 @@ beforeAll(async () => {
     socket.on('error', () => undefined);
     socket.on('data', () => {
       if (mode) void answerHostile(socket, mode);
-      else
-        socket.write(
-          `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${HONEST.length}\r\n\r\n${HONEST}`,
-        );
+      else socket.write(HONEST);
     });
   });
   await once(upstream.listen(0, '127.0.0.1'), 'listening');
