@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { DIALECTS } from '@gateway/shared/catalog';
 import { describe, expect, it } from 'vitest';
 import type { Seal } from './canonical.ts';
-import { openSeal, writeSeal } from './seals.ts';
+import { holdsEnvelope, openSeal, writeSeal } from './seals.ts';
 
 const name = fc.constantFrom(...DIALECTS);
 const value = fc.string({ minLength: 1 }).filter((text) => !text.startsWith('gwseal'));
@@ -19,6 +19,15 @@ describe('a seal', () => {
         expect(openSeal(writeSeal(given, wire, next), wire)).toEqual({ seal: given, next });
       }),
     );
+  });
+
+  it('is base64 in Google’s format, and found in the body of a request', () => {
+    const text = writeSeal({ dialect: 'openai-chat', value: 'ü?>' }, 'google-generate');
+    expect(Buffer.from(text, 'base64').toString('base64')).toBe(text);
+    expect(holdsEnvelope(Buffer.from(JSON.stringify({ thoughtSignature: text })))).toBe(true);
+    // Python's SDK sends it in the alphabet for addresses.
+    const other = text.replaceAll('+', '-').replaceAll('/', '_');
+    expect(openSeal(other, 'google-generate').seal).toEqual({ dialect: 'openai-chat', value: 'ü?>' });
   });
 
   it('is written without an envelope in its own format', () => {

@@ -9,13 +9,15 @@ import { isObject, parseObject } from './fields.ts';
 
 const PREFIX = 'gwseal1_';
 const SUMMARY_PREFIX = 'gwsummary1_';
+/** How an envelope begins in base64, in which Google's format has signatures: its JSON begins with `{"`. */
+const ENCODED_PREFIX = Buffer.from(`${PREFIX}e`).toString('base64');
 
 /**
  * Whether a request body holds an envelope. Such a request must not be mirrored: only the gateway can open
  * it.
  */
 export function holdsEnvelope(bytes: Buffer): boolean {
-  return bytes.includes(PREFIX) || bytes.includes(SUMMARY_PREFIX);
+  return [PREFIX, ENCODED_PREFIX, SUMMARY_PREFIX].some((prefix) => bytes.includes(prefix));
 }
 
 /** Encodes a summary of the gateway for the opaque field of a `compaction` item. */
@@ -41,7 +43,9 @@ export function writeSeal(seal: Seal, wire: DialectName, next = false): string {
     ...(seal.id === undefined ? {} : { i: seal.id }),
     ...(next ? { n: 1 } : {}),
   };
-  return PREFIX + Buffer.from(JSON.stringify(envelope)).toString('base64url');
+  const text = PREFIX + Buffer.from(JSON.stringify(envelope)).toString('base64url');
+  // Google's SDKs read a signature as base64, and some refuse everything else.
+  return wire === 'google-generate' ? Buffer.from(text).toString('base64') : text;
 }
 
 /**
@@ -49,7 +53,8 @@ export function writeSeal(seal: Seal, wire: DialectName, next = false): string {
  * follows: formats without a signature on text and tool calls carry such seals in an empty reasoning block.
  */
 export function openSeal(text: string, wire: DialectName, id?: string): { seal: Seal; next: boolean } {
-  const envelope = text.startsWith(PREFIX) ? parseEnvelope(text.slice(PREFIX.length)) : undefined;
+  const plain = text.startsWith(ENCODED_PREFIX) ? Buffer.from(text, 'base64').toString('latin1') : text;
+  const envelope = plain.startsWith(PREFIX) ? parseEnvelope(plain.slice(PREFIX.length)) : undefined;
   if (envelope) return envelope;
   return { seal: { dialect: wire, value: text, ...(id === undefined ? {} : { id }) }, next: false };
 }

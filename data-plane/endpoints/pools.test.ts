@@ -119,7 +119,9 @@ describe('the host of a pool', () => {
           ...headers,
           ...(body === 'form' ? { 'content-type': 'multipart/form-data; boundary=x' } : {}),
         },
-        ...(method === 'POST' ? { body: body === 'form' ? '--x--\r\n' : QUESTION } : {}),
+        ...(method === 'POST' || method === 'PATCH'
+          ? { body: body === 'form' ? '--x--\r\n' : QUESTION }
+          : {}),
       });
       expect(`${method} ${path}: ${answer.status}`).toBe(`${method} ${path}: 403`);
       expect(answer.text).toContain('http://acme.gateway.test:8080');
