@@ -24,6 +24,7 @@ import { prunePermits } from './pools/permit.service.ts';
 import { runPoolJobs } from './pools/pool.jobs.ts';
 import { query, sql } from './database/sql.ts';
 import { rotateSecrets } from './secret-key/rotation.ts';
+import { probeDue } from './upstreams/probing.ts';
 import { pruneIdempotencyRecords } from './usage/idempotency.service.ts';
 import { dropMonths, makeMonths } from './usage/retention.service.ts';
 import { sweepLeases } from './wallet/lease.end.ts';
@@ -41,6 +42,7 @@ const RETIRE_MODELS_MS = 10_000;
 const DERIVE_MS = 5000;
 const CLOSE_KEYS_MS = 60_000;
 const ROTATE_SECRETS_MS = 60_000;
+const PROBE_MS = 20_000;
 const PRUNE_MS = 60 * 60 * 1000;
 
 const alarms = new Gauge({
@@ -88,6 +90,7 @@ const PLANS = {
   'expired items': { everyMs: PRUNE_MS, work: pruneLearned },
   'sealing of chats': { everyMs: PRUNE_MS, work: sealChats },
   'keys of closed accounts': { everyMs: PRUNE_MS, work: destroyKeysOfClosedAccounts },
+  'upstream probes': { everyMs: PROBE_MS, work: ({ em, settings }) => probeDue(em(), settings) },
   'secret key': { everyMs: ROTATE_SECRETS_MS, work: rotateSecrets },
   budgets: { everyMs: PRUNE_MS, work: ({ em }) => pruneBudgets(em()) },
   // A usage row can only be inserted if the partition of its month exists.

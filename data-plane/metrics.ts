@@ -1,8 +1,8 @@
 /** The Prometheus metrics of a node. Label values come from closed lists or from the configuration. */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Family } from '@gateway/shared/catalog';
-import { CIRCUIT_STATES } from '@gateway/shared/upstream-health';
-import type { CircuitState, Fault } from '@gateway/shared/upstream-health';
+import { showUpstreams } from './upstream-metrics.ts';
+import type { ObservableUpstreams } from './upstream-metrics.ts';
 
 /** Upper bounds of the latency buckets, in seconds. */
 const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -31,23 +31,6 @@ export interface Vitals {
   quarantined: number;
   /** Credentials of upstreams that cannot be decrypted and are not used. */
   unreadableCredentials: number;
-}
-
-/** Is notified of every attempt at an upstream. */
-export interface UpstreamObserver {
-  /** An attempt ended with this fault; undefined: with success. */
-  attemptEnded(providerId: string, fault: Fault | undefined): void;
-  /** An answer began `ms` after its attempt started. */
-  answerBegan(providerId: string, ms: number): void;
-  /** An answer stated its input tokens, and those of them that came from a prompt cache. */
-  inputCounted(providerId: string, tokens: { input: number; cached: number }): void;
-}
-
-/** The upstreams as the metrics need them. */
-export interface ObservableUpstreams {
-  observe(observer: UpstreamObserver): void;
-  /** The circuit of every upstream that was ever asked. */
-  circuits(): { providerId: string; circuit: CircuitState }[];
 }
 
 /** The metrics of the vitals: name, kind, help, value. */
@@ -107,9 +90,6 @@ export class Metrics {
   readonly #latency: Histogram<'family'>;
   readonly #inFlight: Gauge;
   readonly #commit: Histogram;
-  readonly #upstreamAttempts: Counter<'provider' | 'fault'>;
-  readonly #upstreamLatency: Histogram<'provider'>;
-  readonly #upstreamInput: Counter<'provider' | 'cached'>;
 
   constructor(vitals?: () => Vitals, upstreams?: ObservableUpstreams) {
     const registers = [this.registry];
@@ -139,54 +119,7 @@ export class Metrics {
       help: 'Requests being served.',
       registers,
     });
-    this.#upstreamAttempts = new Counter({
-      name: 'gateway_upstream_turns_total',
-      help: 'Finished attempts at upstreams, by provider and kind of fault (none: success).',
-      labelNames: ['provider', 'fault'],
-      registers,
-    });
-    this.#upstreamLatency = new Histogram({
-      name: 'gateway_upstream_answer_seconds',
-      help: 'Time from the start of an attempt to the beginning of the answer.',
-      labelNames: ['provider'],
-      buckets: LATENCY_BUCKETS,
-      registers,
-    });
-    this.#upstreamInput = new Counter({
-      name: 'gateway_upstream_input_tokens_total',
-      help: 'Input tokens as upstreams count them, by provider and whether a prompt cache had them.',
-      labelNames: ['provider', 'cached'],
-      registers,
-    });
-    if (upstreams) this.#observe(upstreams);
-  }
-
-  /** Counts every attempt from now on, and reads the circuits at each scrape. */
-  #observe(states: ObservableUpstreams): void {
-    states.observe({
-      attemptEnded: (provider, fault) => this.#attemptEnded(provider, fault),
-      answerBegan: (provider, ms) => this.#upstreamLatency.labels(provider).observe(ms / 1_000),
-      inputCounted: (provider, tokens) => this.#inputCounted(provider, tokens),
-    });
-    new Gauge({
-      name: 'gateway_upstream_circuit',
-      help: 'Circuit of an upstream: 0 closed, 1 half open, 2 open.',
-      labelNames: ['provider'],
-      registers: [this.registry],
-      collect() {
-        for (const { providerId, circuit } of states.circuits())
-          this.labels(providerId).set(CIRCUIT_STATES.indexOf(circuit));
-      },
-    });
-  }
-
-  #attemptEnded(provider: string, fault: Fault | undefined): void {
-    this.#upstreamAttempts.labels(provider, fault?.toLowerCase() ?? 'none').inc();
-  }
-
-  #inputCounted(provider: string, { input, cached }: { input: number; cached: number }): void {
-    this.#upstreamInput.labels(provider, 'yes').inc(cached);
-    this.#upstreamInput.labels(provider, 'no').inc(input - cached);
+    if (upstreams) showUpstreams(this.registry, upstreams);
   }
 
   /** Counts the ms that the end of an answer waited for its charge to be durable. */

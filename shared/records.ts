@@ -3,6 +3,8 @@
  * that it reports. Amounts of money are decimal strings of micro-USD, because JSON has no bigint.
  */
 import type { DialectName, Family, Group } from './catalog.ts';
+import type { Quirk } from './quirks.ts';
+import type { RoutingPolicy } from './routing.ts';
 
 /** An amount in micro-USD as a decimal string, for example "250000". */
 export type MicrosText = string;
@@ -67,6 +69,10 @@ export interface ModelRecord {
   storesState: boolean;
   /** How long they keep them at most, in days. */
   stateRetentionDays: number;
+  /** How its routes are chosen, also for pools; absent in records of older control planes. */
+  routing?: RoutingPolicy;
+  /** Whether a second upstream may be asked while the first one is slow; absent in older records. */
+  hedged?: boolean;
   /** ms since the epoch. */
   createdAt: number;
 }
@@ -91,6 +97,8 @@ export interface ProviderRecord {
   concurrencyLimit: number | null;
   /** Allows connections to private addresses (demo, tests, in-house models); else they are refused. */
   allowPrivate: boolean;
+  /** How it differs from its formats; absent in records of older control planes. */
+  quirks?: Quirk[];
 }
 
 export interface CredentialRecord {
@@ -116,6 +124,10 @@ export interface RouteRecord {
   priority: number;
   /** Relative share among the routes of one priority. */
   weight: number;
+  /** What a request costs the operator on average; null if unknown, absent in older records. */
+  cost?: MicrosText | null;
+  /** Further quirks of this model at the upstream; absent in records of older control planes. */
+  quirks?: Quirk[];
 }
 
 /** A pool's own copy of a model, made at purchase. Later changes of the catalog do not affect the copy. */

@@ -88,6 +88,14 @@ const jobs = JOBS.map((name, index) => ({
 
 const UPSTREAM_NAMES = ['north-coder-xl', 'north-coder-l', 'north-think-2', 'north-mid-4'];
 
+const QUIRKS = [
+  ['DROP', 'seed', null, null, null, null],
+  ['RENAME', 'max_completion_tokens', 'max_tokens', null, null, null],
+  ['CLAMP', 'temperature', null, null, 0, 1],
+].map(([kind, member, other, value, min, max]) => ({
+  ...{ __typename: 'UpstreamQuirk', kind, member, other, value, min, max },
+}));
+
 const NO_HEALTH = {
   __typename: 'ProviderHealth',
   status: 'UNKNOWN',
@@ -149,6 +157,8 @@ const providers = ['north-eu', 'demo'].map((name, place) => ({
     lastErrorAt: index === 0 ? ago(HOUR_MS) : null,
   })),
   health: place === 0 ? HEALTH : NO_HEALTH,
+  quirks: place === 0 ? QUIRKS : [],
+  probeMinutes: place === 0 ? 5 : null,
   routes: UPSTREAM_NAMES.map((upstreamModel, index) => ({
     __typename: 'UpstreamRoute',
     id: `rte_${name}_${index}`,
@@ -156,8 +166,10 @@ const providers = ['north-eu', 'demo'].map((name, place) => ({
     families: ['CHAT_COMPLETIONS', 'COMPACT'],
     priority: 1 + (index % 2),
     weight: 100,
+    cost: index === 0 ? '0.012' : null,
     upstreamModel,
     version: 1,
+    quirks: [],
     model: models[index + 2],
   })),
 }));

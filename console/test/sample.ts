@@ -120,6 +120,8 @@ export const models = MODELS.map(([name, tier, contextTokens, price, description
   passUnknown: false,
   storesState: name === 'flagship-max',
   stateRetentionDays: 30,
+  routing: 'FIXED',
+  hedged: false,
   maxOutputTokens: 64_000,
   inputModalities: ['text', 'image'],
   outputModalities: ['text'],

@@ -231,7 +231,7 @@ export const CATALOG_ADMINS = 'catalog-admins';
  * Publishes the models to open pages, and their records to nodes. Others than administrators get no event of
  * a model that they may not read.
  */
-async function announceModels(em: EntityManager, models: readonly ModelRow[]): Promise<void> {
+export async function announceModels(em: EntityManager, models: readonly ModelRow[]): Promise<void> {
   const ratios = await groupRatios(em);
   const eventsFor = (audience: string, seen: readonly ModelRow[]) => seen.map(({ id }) => ({ audience, id }));
   const shown = models.filter(({ state }) => PUBLIC_STATES.includes(state));
@@ -247,7 +247,7 @@ async function announceModels(em: EntityManager, models: readonly ModelRow[]): P
  * The model, locked for a change. `version` must be the current one, so that no other change is overwritten;
  * `ANY` is for changes that do not depend on earlier values. Throws NOT_FOUND, STALE_VERSION.
  */
-async function modelForChange(
+export async function modelForChange(
   em: EntityManager,
   id: string,
   version: number | 'ANY' | null | undefined,

@@ -3,6 +3,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import type { Family, Group, Tier, Trait } from '@gateway/shared/catalog';
 import type { ModelLimitsRecord } from '@gateway/shared/records';
+import type { RoutingPolicy } from '@gateway/shared/routing';
 
 export type ModelState = 'DRAFT' | 'PUBLISHED' | 'DEPRECATED' | 'RETIRED';
 
@@ -31,6 +32,9 @@ export const ModelSchema = defineEntity({
     storesState: p.boolean().default(false),
     /** How long they store them at most, in days. */
     stateRetentionDays: p.integer().default(30),
+    routing: p.text().$type<RoutingPolicy>().default('FIXED'),
+    /** Whether a second upstream may be asked while the first one is slow. */
+    hedged: p.boolean().default(false),
     state: p.text().$type<ModelState>(),
     /** Position in lists of the catalog. */
     position: p.integer(),

@@ -49,6 +49,8 @@ export function modelRecord(model: ModelRow, ratios: readonly GroupRatioRow[]): 
     passUnknown: model.passUnknown,
     storesState: model.storesState,
     stateRetentionDays: model.stateRetentionDays,
+    routing: model.routing,
+    hedged: model.hedged,
     createdAt: model.createdAt.getTime(),
   };
 }

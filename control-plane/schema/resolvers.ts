@@ -66,6 +66,10 @@ import {
 import { QuoteResolver, StorefrontResolver } from '../pools/storefront.resolver.ts';
 import { SyncResolver } from '../nodes/sync.resolver.ts';
 import { UsageReportResolver } from '../nodes/usage-report.resolver.ts';
+import { ModelRoutingResolver } from '../catalog/routing.resolver.ts';
+import { ModelListResolver } from '../upstreams/model-list.resolver.ts';
+import { ProbingResolver } from '../upstreams/probing.resolver.ts';
+import { ProviderQuirks, QuirkResolver, RouteQuirks } from '../upstreams/quirk.resolver.ts';
 import { CredentialUseResolver, ProviderHealthResolver } from '../upstreams/health.resolver.ts';
 import {
   AdminUpstreamsResolver,
@@ -135,6 +139,12 @@ export const resolvers: NonEmptyArray<new () => object> = [
   KeySnippetsResolver,
   ModelSnippetsResolver,
   UpstreamResolver,
+  ModelRoutingResolver,
+  ModelListResolver,
+  QuirkResolver,
+  ProviderQuirks,
+  RouteQuirks,
+  ProbingResolver,
   ProviderHealthResolver,
   CredentialUseResolver,
   NodeCreditResolver,

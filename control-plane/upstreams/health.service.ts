@@ -135,8 +135,15 @@ async function recordCredentials(em: EntityManager, received: readonly Credentia
   );
 }
 
+/** What is stored of a probe. */
+type ProbeFigures = Pick<ProbeResult, 'status' | 'latencyMs' | 'fault'>;
+
 /** Stores the result of a probe, without text of the upstream. */
-export async function recordProbe(em: EntityManager, providerId: string, result: ProbeResult): Promise<void> {
+export async function recordProbe(
+  em: EntityManager,
+  providerId: string,
+  result: ProbeFigures,
+): Promise<void> {
   await query(
     em,
     sql`

@@ -76,14 +76,15 @@ export async function probe(target: ProbeTarget): Promise<ProbeResult> {
   }
 }
 
-function faultOfStatus(status: number): Fault {
+/** Category of an error status. */
+export function faultOfStatus(status: number): Fault {
   if (status === 401 || status === 403) return 'REFUSED';
   if (status === 429 || status === 529) return 'BUSY';
   return status === 408 || status === 504 ? 'TIMEOUT' : 'FAILED';
 }
 
 /** Timeouts of undici have an error code, those of an abort signal an error name. */
-function isTimeout(error: unknown): boolean {
+export function isTimeout(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return error.name === 'TimeoutError' || ('code' in error && String(error.code).endsWith('_TIMEOUT'));
 }

@@ -7,6 +7,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { canServe } from '@gateway/shared/catalog';
 import type { DialectName, Family } from '@gateway/shared/catalog';
 import { audit } from '../audit/audit.service.ts';
+import type { Micros } from '@gateway/shared/money';
+import { formatDollars } from '@gateway/shared/money';
 import { ModelSchema } from '../catalog/model.entity.ts';
 import { announce } from '../database/config-log.ts';
 import { UserFailure } from '../graphql/errors.ts';
@@ -21,7 +23,11 @@ import type { Change } from './upstream.service.ts';
 
 const PRIORITY_MAX = 1000;
 const WEIGHT_MAX = 10_000;
+/** Largest cost of a request, in micro-USD. */
+const COST_MAX: Micros = 1_000_000_000n;
 const NAME_LENGTH_MAX = 200;
+/** Maximum number of routes that are created together. */
+const NEW_ROUTES_MAX = 100;
 
 /** A new route, or a change of the one with this `id` and `version`. */
 export interface RouteInput {
@@ -33,6 +39,8 @@ export interface RouteInput {
   families: Family[];
   priority: number;
   weight: number;
+  /** What a request costs the operator on average, in micro-USD; absent or null if unknown. */
+  cost?: Micros | null;
   enabled: boolean;
   reason: string;
 }
@@ -51,47 +59,62 @@ export function findRoutes(
 }
 
 /** Creates or changes a route, and publishes it to nodes. Throws INVALID, NOT_FOUND, STALE_VERSION. */
-export async function upsertRoute(em: EntityManager, input: RouteInput, change: Change): Promise<RouteRow> {
+export function upsertRoute(em: EntityManager, input: RouteInput, change: Change): Promise<RouteRow> {
   checkRoute(input);
+  return inTransaction(em, (inner) => saveRoute(inner, input, change));
+}
+
+/** New routes to one provider, alike apart from the models. */
+interface NewRoutes extends Pick<RouteInput, 'providerId' | 'families' | 'priority' | 'weight' | 'reason'> {
+  routes: readonly Pick<RouteInput, 'modelId' | 'upstreamModel'>[];
+}
+
+/** Creates the routes, all or none, and publishes them to nodes. Throws INVALID, NOT_FOUND. */
+export function createRoutes(em: EntityManager, input: NewRoutes, change: Change): Promise<RouteRow[]> {
+  const { routes, ...common } = input;
+  if (routes.length === 0 || routes.length > NEW_ROUTES_MAX)
+    throw new UserFailure('INVALID', `Choose 1 to ${NEW_ROUTES_MAX} models.`, 'routes');
+  const inputs = routes.map((route) => ({ ...common, ...route, enabled: true }));
+  for (const each of inputs) checkRoute(each);
   return inTransaction(em, async (inner) => {
-    const found = input.id ? await lockRoute(inner, input.id, input.version) : null;
-    const provider = await inner.findOne(ProviderSchema, { id: input.providerId });
-    if (!provider) throw new UserFailure('NOT_FOUND', 'Unknown provider. Choose another one.', 'providerId');
-    checkFamilies(input.families, provider.protocols);
-    if ((await inner.count(ModelSchema, { id: input.modelId })) === 0) {
-      throw new UserFailure('NOT_FOUND', 'Unknown model. Choose another one.', 'modelId');
-    }
-    const { modelId, providerId, upstreamModel, priority, weight, enabled } = input;
-    const values = {
-      modelId,
-      providerId,
-      upstreamModel,
-      priority,
-      weight,
-      enabled,
-      families: [...new Set(input.families)],
-    };
-    const before = found ? summary(found) : null;
-    const route = found ?? inner.create(RouteSchema, { id: newId('rte'), ...values });
-    if (found) inner.assign(found, values);
-    await inner.flush();
-    await audit(inner, {
-      actor: change.actor,
-      action: found ? 'route.update' : 'route.create',
-      targetType: 'UpstreamRoute',
-      targetId: route.id,
-      before,
-      after: summary(route),
-      reason: input.reason,
-    });
-    if (!provider.demo) await endDemo(inner);
-    const isLive = route.enabled && provider.enabled;
-    await announce(
-      inner,
-      isLive ? { upsert: [routeRecord(route)] } : { remove: [{ kind: 'ROUTE', id: route.id }] },
-    );
-    return route;
+    const created: RouteRow[] = [];
+    for (const each of inputs) created.push(await saveRoute(inner, each, change));
+    return created;
   });
+}
+
+async function saveRoute(inner: EntityManager, input: RouteInput, change: Change): Promise<RouteRow> {
+  const found = input.id ? await lockRoute(inner, input.id, input.version) : null;
+  const provider = await inner.findOne(ProviderSchema, { id: input.providerId });
+  if (!provider) throw new UserFailure('NOT_FOUND', 'Unknown provider. Choose another one.', 'providerId');
+  checkFamilies(input.families, provider.protocols);
+  if ((await inner.count(ModelSchema, { id: input.modelId })) === 0) {
+    throw new UserFailure('NOT_FOUND', 'Unknown model. Choose another one.', 'modelId');
+  }
+  const { modelId, providerId, upstreamModel, priority, weight, enabled } = input;
+  const families = [...new Set(input.families)];
+  const cost = input.cost ?? null;
+  const values = { modelId, providerId, upstreamModel, priority, weight, cost, enabled, families };
+  const before = found ? summary(found) : null;
+  const route = found ?? inner.create(RouteSchema, { id: newId('rte'), ...values });
+  if (found) inner.assign(found, values);
+  await inner.flush();
+  await audit(inner, {
+    actor: change.actor,
+    action: found ? 'route.update' : 'route.create',
+    targetType: 'UpstreamRoute',
+    targetId: route.id,
+    before,
+    after: summary(route),
+    reason: input.reason,
+  });
+  if (!provider.demo) await endDemo(inner);
+  const isLive = route.enabled && provider.enabled;
+  await announce(
+    inner,
+    isLive ? { upsert: [routeRecord(route)] } : { remove: [{ kind: 'ROUTE', id: route.id }] },
+  );
+  return route;
 }
 
 /** Deletes a route. Throws NOT_FOUND. */
@@ -128,7 +151,7 @@ async function endDemo(em: EntityManager): Promise<void> {
  * The route, locked for a change. `version` must be the current one, so that no other change is overwritten;
  * `ANY` is for changes that do not depend on earlier values. Throws NOT_FOUND, STALE_VERSION.
  */
-async function lockRoute(
+export async function lockRoute(
   em: EntityManager,
   id: string,
   version: number | 'ANY' | null | undefined,
@@ -155,6 +178,8 @@ function checkRoute(input: RouteInput): void {
     refuse('priority', `Enter a priority from 0 to ${PRIORITY_MAX}.`);
   if (input.weight < 1 || input.weight > WEIGHT_MAX)
     refuse('weight', `Enter a weight from 1 to ${WEIGHT_MAX}.`);
+  if (input.cost !== undefined && input.cost !== null && (input.cost < 0n || input.cost > COST_MAX))
+    refuse('cost', 'Enter a cost of 0 to 1000 USD, or leave it empty.');
 }
 
 /** Throws INVALID if no protocol of the provider can serve one of the families. */
@@ -168,5 +193,6 @@ function checkFamilies(families: readonly Family[], protocols: readonly DialectN
 /** The values of a route that the audit log records. */
 function summary(route: RouteRow): Record<string, unknown> {
   const { modelId, providerId, upstreamModel, families, priority, weight, enabled } = route;
-  return { modelId, providerId, upstreamModel, families, priority, weight, enabled };
+  const cost = typeof route.cost === 'bigint' ? formatDollars(route.cost) : null;
+  return { modelId, providerId, upstreamModel, families, priority, weight, cost, enabled };
 }

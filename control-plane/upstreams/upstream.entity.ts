@@ -2,6 +2,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import type { DialectName, Family } from '@gateway/shared/catalog';
+import type { Quirk } from '@gateway/shared/quirks';
 import type { TimeoutsRecord } from '@gateway/shared/records';
 
 export const ProviderSchema = defineEntity({
@@ -19,6 +20,9 @@ export const ProviderSchema = defineEntity({
     demo: p.boolean().default(false),
     /** Whether private addresses were allowed (ALLOW_PRIVATE_UPSTREAMS) when the provider was saved. */
     allowPrivate: p.boolean().default(false),
+    quirks: p.json<Quirk[]>().onCreate(() => []),
+    /** Minutes between two scheduled probes; null for none. */
+    probeMinutes: p.integer().nullable(),
     createdAt: p.datetime().onCreate(() => new Date()),
     version: p.integer().version(),
   },
@@ -53,7 +57,10 @@ export const RouteSchema = defineEntity({
     families: p.array<Family>(),
     priority: p.integer(),
     weight: p.integer(),
+    /** What a request costs the operator on average, in micro-USD; null if unknown. */
+    cost: p.bigint('bigint').nullable(),
     enabled: p.boolean(),
+    quirks: p.json<Quirk[]>().onCreate(() => []),
     createdAt: p.datetime().onCreate(() => new Date()),
     version: p.integer().version(),
   },

@@ -13,6 +13,7 @@ export function providerRecord(provider: ProviderRow): ProviderRecord {
     timeouts: provider.timeouts,
     concurrencyLimit: provider.concurrencyLimit ?? null,
     allowPrivate: provider.allowPrivate || provider.demo,
+    quirks: provider.quirks,
   };
 }
 
@@ -29,6 +30,7 @@ export function credentialRecord(credential: CredentialRow): CredentialRecord {
 
 /** The record of a route. */
 export function routeRecord(route: RouteRow): RouteRecord {
-  const { id, modelId, providerId, upstreamModel, families, priority, weight } = route;
-  return { kind: 'ROUTE', id, modelId, providerId, upstreamModel, families, priority, weight };
+  const { id, modelId, providerId, upstreamModel, families, priority, weight, quirks } = route;
+  const plain = { id, modelId, providerId, upstreamModel, families, priority, weight, quirks };
+  return { kind: 'ROUTE', ...plain, cost: route.cost?.toString() ?? null };
 }

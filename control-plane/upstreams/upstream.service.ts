@@ -260,7 +260,7 @@ async function announceProvider(em: EntityManager, provider: ProviderRow): Promi
  * The provider, locked for a change. `version` must be the current one, so that no other change is
  * overwritten; `ANY` is for changes that do not depend on earlier values. Throws NOT_FOUND, STALE_VERSION.
  */
-async function lockProvider(
+export async function lockProvider(
   em: EntityManager,
   id: string,
   version: number | 'ANY' | null | undefined,

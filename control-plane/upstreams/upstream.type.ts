@@ -2,10 +2,11 @@
 import 'reflect-metadata';
 import { Field, ID, InputType, Int, ObjectType } from 'type-graphql';
 import type { DialectName, Family } from '@gateway/shared/catalog';
+import type { Micros } from '@gateway/shared/money';
 import { ProviderProtocol, WireFamily } from '../graphql/enums.ts';
 import { UserError } from '../graphql/errors.ts';
 import { GlobalObject } from '../graphql/global-object.ts';
-import { DateTime, WebAddress } from '../graphql/scalars.ts';
+import { DateTime, Money, WebAddress } from '../graphql/scalars.ts';
 
 /** Timeouts of an upstream in ms. */
 @ObjectType({ description: 'Timeouts of an upstream in milliseconds.' })
@@ -82,6 +83,8 @@ export class UpstreamCredential extends GlobalObject {
   enabled!: boolean;
 }
 
+const COST = 'What one request costs the operator on average, for the policy CHEAPEST; null if unknown.';
+
 /** A route from a model to a provider. */
 @ObjectType({ implements: GlobalObject, description: 'A route from a model to a provider.' })
 export class UpstreamRoute extends GlobalObject {
@@ -99,6 +102,9 @@ export class UpstreamRoute extends GlobalObject {
 
   @Field(() => Int, { description: 'Share of the requests among routes of the same priority.' })
   weight!: number;
+
+  @Field(() => Money, { nullable: true, description: COST })
+  cost?: Micros | null;
 
   @Field(() => Boolean, { description: 'Whether nodes use it.' })
   enabled!: boolean;
@@ -234,6 +240,9 @@ export class AdminRouteInput {
 
   @Field(() => Int, { description: 'Share of the requests among routes of the same priority, 1 to 10,000.' })
   weight!: number;
+
+  @Field(() => Money, { nullable: true, description: COST })
+  cost?: Micros | null;
 
   @Field(() => Boolean, { description: 'Whether nodes use it.' })
   enabled!: boolean;

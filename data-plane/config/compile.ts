@@ -93,6 +93,7 @@ export class Compiler {
   #routes(tables: Tables): ReadonlyMap<string, readonly CompiledRoute[]> {
     const providers = indexed<ProviderRecord>(recordsOf(tables, 'PROVIDER'), (provider) => provider.id);
     const credentials = this.#credentials(tables);
+    const choices = choicesOf(tables);
     const byModel = new Map<string, CompiledRoute[]>();
     for (const route of recordsOf(tables, 'ROUTE')) {
       const provider = providers.get(route.providerId);
@@ -101,7 +102,8 @@ export class Compiler {
       // Without its credentials, the upstream would be asked as if it needed none.
       if (credentials.get(provider.id)?.length === 0) continue;
       const routes = byModel.get(route.modelId) ?? [];
-      routes.push({ route, provider, credentials: credentials.get(provider.id) ?? [] });
+      const choice = choices.get(route.modelId);
+      routes.push({ route, provider, credentials: credentials.get(provider.id) ?? [], ...choice });
       byModel.set(route.modelId, routes);
     }
     for (const routes of byModel.values())
@@ -134,6 +136,15 @@ export class Compiler {
       return undefined;
     }
   }
+}
+
+/** How routes are chosen, by model, without the models whose routes have fixed shares. */
+function choicesOf(tables: Tables): ReadonlyMap<string, Pick<CompiledRoute, 'policy' | 'isHedged'>> {
+  const choices = new Map<string, Pick<CompiledRoute, 'policy' | 'isHedged'>>();
+  for (const { id, routing = 'FIXED', hedged = false } of recordsOf(tables, 'MODEL'))
+    if (routing !== 'FIXED' || hedged)
+      choices.set(id, { policy: routing === 'FIXED' ? undefined : routing, isHedged: hedged });
+  return choices;
 }
 
 interface Lookups {

@@ -3,6 +3,7 @@
  * started with.
  */
 import type { Family } from '@gateway/shared/catalog';
+import type { RoutingPolicy } from '@gateway/shared/routing';
 import type {
   AccountRecord,
   CredentialRecord,
@@ -24,6 +25,10 @@ export interface CompiledRoute {
   route: RouteRecord;
   provider: ProviderRecord;
   credentials: readonly CompiledCredential[];
+  /** How the routes of the model are chosen; absent: in proportion to the weights. */
+  policy?: Exclude<RoutingPolicy, 'FIXED'> | undefined;
+  /** Whether a second upstream may be asked while the first one is slow; absent: it may not. */
+  isHedged?: boolean;
 }
 
 /** A credential whose secret is unsealed. It may only be sent to its origin. */

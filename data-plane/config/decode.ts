@@ -1,5 +1,8 @@
 /** Validates configuration records of the control plane: unknown values in, typed records or an error out. */
 import { DIALECTS, FAMILIES, GROUPS } from '@gateway/shared/catalog';
+import { QUIRK_KINDS, quirkProblem } from '@gateway/shared/quirks';
+import type { Quirk } from '@gateway/shared/quirks';
+import { ROUTING_POLICIES } from '@gateway/shared/routing';
 import type { ConfigKind, ConfigRecord, FrozenModelRecord } from '@gateway/shared/records';
 
 /** A value has the wrong shape. The message names the field and the expected shape, never the value. */
@@ -41,6 +44,10 @@ const whole: Decoder<number> = (value, place) => {
 };
 /** 0 if it is absent: an older control plane does not send it. */
 const wholeOrZero: Decoder<number> = (value, place) => (value === undefined ? 0 : whole(value, place));
+const number: Decoder<number> = (value, place) => {
+  if (typeof value !== 'number') throw new DecodeError(place, 'a number');
+  return value;
+};
 const micros = shaped(MICROS_SHAPE, 'micro-dollars as a decimal text');
 const ratio = shaped(RATIO_SHAPE, 'a ratio as a decimal text');
 const digest = shaped(DIGEST_SHAPE, 'a SHA-256 digest in hex');
@@ -120,6 +127,9 @@ const timeouts = object({
   totalMs: whole,
 });
 const families = list(oneOf(FAMILIES));
+/** Absent in records of older control planes, and in copies of pools. */
+const routing: Decoder<(typeof ROUTING_POLICIES)[number]> = (value, place) =>
+  value === undefined ? 'FIXED' : oneOf(ROUTING_POLICIES)(value, place);
 const frozenModel = {
   id: name,
   name,
@@ -133,8 +143,26 @@ const frozenModel = {
   passUnknown: flagOrFalse,
   storesState: flagOrFalse,
   stateRetentionDays: wholeOrZero,
+  routing,
+  hedged: flagOrFalse,
   createdAt: whole,
 };
+
+const quirkFields = object<Quirk>({
+  kind: oneOf(QUIRK_KINDS),
+  member: nullable(text),
+  other: nullable(text),
+  value: nullable(text),
+  min: nullable(number),
+  max: nullable(number),
+});
+const quirk: Decoder<Quirk> = (value, place) => {
+  const fields = quirkFields(value, place);
+  if (quirkProblem(fields) !== undefined) throw new DecodeError(place, 'a valid quirk');
+  return fields;
+};
+/** Absent in records of older control planes, and in files of older nodes. */
+const quirks: Decoder<Quirk[]> = (value, place) => (value === undefined ? [] : list(quirk)(value, place));
 
 type RecordOf<Kind extends ConfigKind> = Extract<ConfigRecord, { kind: Kind }>;
 
@@ -166,6 +194,7 @@ const RECORDS: { [Kind in ConfigKind]: Decoder<RecordOf<Kind>> } = {
     timeouts,
     concurrencyLimit: nullable(whole),
     allowPrivate: flag,
+    quirks,
   }),
   CREDENTIAL: object<RecordOf<'CREDENTIAL'>>({
     kind: oneOf(['CREDENTIAL']),
@@ -183,6 +212,8 @@ const RECORDS: { [Kind in ConfigKind]: Decoder<RecordOf<Kind>> } = {
     families,
     priority: whole,
     weight: whole,
+    cost: nullable(micros),
+    quirks,
   }),
   POOL: object<RecordOf<'POOL'>>({
     kind: oneOf(['POOL']),

@@ -16,6 +16,8 @@ let upstream: FakeUpstream;
 let caches: Map<string, Set<string>>;
 /** How requests with a credential are refused. */
 let refused: Map<string, Play>;
+/** Credentials whose answers state that the quota is nearly used up. */
+let spent: Set<string>;
 
 beforeAll(async () => {
   upstream = await startUpstream(answer);
@@ -24,6 +26,7 @@ beforeAll(async () => {
 beforeEach(() => {
   caches = new Map();
   refused = new Map();
+  spent = new Set();
   upstream.seen = [];
 });
 afterEach(() => {
@@ -50,7 +53,11 @@ function answer(request: SeenRequest): Play {
     prompt_tokens_details: { cached_tokens: cached },
   };
   const choices = [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }];
-  return { chunks: [JSON.stringify({ id: 'c1', object: 'chat.completion', choices, usage })] };
+  const left = spent.has(credential) ? '1' : '99';
+  return {
+    headers: { 'x-ratelimit-limit-requests': '100', 'x-ratelimit-remaining-requests': left },
+    chunks: [JSON.stringify({ id: 'c1', object: 'chat.completion', choices, usage })],
+  };
 }
 
 /**
@@ -152,6 +159,50 @@ describe('later turns', () => {
   });
 });
 
+describe('a sixth credential', () => {
+  it('takes over its share of the conversations and moves no others', async () => {
+    useCredentials('sixth', 5);
+    const names = namesOf(CONVERSATIONS);
+    await playTurn(names, 0);
+    const [, , , , , sixth = ''] = useCredentials('sixth', 6);
+    takeWarm();
+    upstream.seen = [];
+    await playTurn(names, 1);
+    const { answers, warm } = takeWarm();
+    const moved = upstream.seen.filter((seen) => credentialOf(seen) === sixth).length;
+    expect(warm).toBeCloseTo(1 - moved / answers, 10);
+    expect(moved).toBeGreaterThan(0);
+    expect(moved / CONVERSATIONS).toBeLessThanOrEqual(1 / 6 + 0.05);
+  });
+});
+
+describe('a new credential in place of an old one', () => {
+  it('fails no request, and costs each conversation one cold turn', async () => {
+    const names = namesOf(40);
+    const old = 'rotated-old';
+    const fresh = 'rotated-new';
+    const use = (...secrets: string[]): void => {
+      const { origin } = upstream;
+      const credentials = secrets.map((secret) => ({ id: secret, origin, secret }));
+      for (const { store } of nodes)
+        store.routes = [makeRoute(origin, { route: { id: 'route-rotated' }, credentials })];
+    };
+    use(old);
+    await playTurn(names, 0);
+    const running = playTurn(names, 1);
+    use(old, fresh);
+    await running;
+    const last = playTurn(names, 2);
+    use(fresh);
+    await last;
+    refused.set(old, { status: 401, chunks: ['{}'] });
+    await playTurn(names, 3);
+    takeWarm();
+    await playTurn(names, 4);
+    expect(takeWarm()).toEqual({ answers: 40, warm: 1 });
+  });
+});
+
 describe('a credential that is refused', () => {
   const cases: [string, Play][] = [
     ['throttled', BUSY],
@@ -169,6 +220,24 @@ describe('a credential that is refused', () => {
     expect(takeWarm()).toEqual({ answers: 60, warm: (60 - moved) / 60 });
     await playTurn(names, 2);
     expect(takeWarm()).toEqual({ answers: 60, warm: 1 });
+  });
+
+  it('is left before that, when its provider states that the quota is nearly used up', async () => {
+    const [nearly = ''] = useCredentials('quota', 5);
+    const names = namesOf(60);
+    spent.add(nearly);
+    await playTurn(names, 0);
+    upstream.seen = [];
+    await playTurn(names, 1);
+    expect(upstream.seen.filter((seen) => credentialOf(seen) === nearly)).toEqual([]);
+  });
+
+  it('is used although its quota is nearly used up if there is no other one', async () => {
+    const [only = ''] = useCredentials('only', 1);
+    spent.add(only);
+    await playTurn(namesOf(6), 0);
+    await playTurn(namesOf(6), 1);
+    expect(upstream.seen).toHaveLength(12);
   });
 
   it('fails the request if no other one is accepted', async () => {

@@ -1,15 +1,15 @@
 /** Chat in every client format: mirrored to an upstream of the same format, translated for every other. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { DialectName } from '@gateway/shared/catalog';
+import type { Quirk } from '@gateway/shared/quirks';
 import type { GatewayError } from '@gateway/shared/failures';
 import type { CompiledRoute, SoldModel } from '../config/config.ts';
 import type { ChatRequest, ChatResponse } from '../dialects/canonical.ts';
 import { checkConversation } from '../dialects/conversation.ts';
 import type { Inbound, RequestPath, StreamEncoder } from '../dialects/dialect.ts';
-import { parseJson, writeJson } from '../dialects/exact-json.ts';
-import { isOrdinary } from '../dialects/member-table.ts';
+import { writeJson } from '../dialects/exact-json.ts';
 import { holdsEnvelope } from '../dialects/seals.ts';
-import { invalidRequest } from '../call/refusals.ts';
+import { quirksOf } from '../upstreams/attempt.ts';
 import type { AnsweredAttempt, Candidate } from '../upstreams/attempt.ts';
 import { addressOf } from '../upstreams/connections.ts';
 import type { OutgoingRequest } from '../upstreams/send.ts';
@@ -18,16 +18,22 @@ import type { AnswerNames } from './answer-names.ts';
 import { readChatState } from './chat-state.ts';
 import type { ChatState, Rename, StateContext } from './chat-state.ts';
 import { openStream } from './stream-delivery.ts';
+import { checkChatLimits } from './chat-limits.ts';
 import { conversationKey } from './conversation-key.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { nameDropped, refuseLosses } from './dropped.ts';
+import { lostPointers, quirkedBody } from './member-quirks.ts';
+import { reshapedRequest } from './message-quirks.ts';
+import type { ReshapedRequest } from './message-quirks.ts';
 import { mirrored, refusePriced, refuseStored, withoutUnknown } from './mirror.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
+import { decodeWhole } from './read-whole.ts';
 import type { RequestBody } from './request-body.ts';
 import { parseRequestBody } from './request-body.ts';
 import { StreamMachine } from './stream-machine.ts';
+import { clientAnswer, clientEvent } from './sent-request.ts';
+import type { EncodedRequest, SentRequest } from './sent-request.ts';
 import { ToolNames } from './tool-names.ts';
-import { asUnreadable } from './unreadable.ts';
 import { countLosses, wholeAnswer } from './whole-answer.ts';
 
 /** Maximum size of a non-streamed answer, in bytes. */
@@ -77,13 +83,11 @@ interface ChatParts {
 
 class ChatExchange implements Exchange {
   readonly #parts: ChatParts;
-  #dropped: string[] = [];
+  readonly #sent: SentRequest[] = [];
   #holdsEnvelope: boolean | undefined;
   #passUnknown = false;
   /** The catalog's name of the model, for the answer. */
   #name = '';
-  /** Of the last translated request. */
-  #toolNames: ToolNames | undefined;
 
   constructor(parts: ChatParts) {
     this.#parts = parts;
@@ -95,6 +99,10 @@ class ChatExchange implements Exchange {
   get streamed(): boolean {
     return this.#parts.request.stream;
   }
+  /** Two upstreams may get a request, unless it is about objects that one of them stores. */
+  get isHedgeable(): boolean {
+    return this.#parts.state === undefined;
+  }
   get preferred(): DialectName | undefined {
     return this.#parts.format.dialect;
   }
@@ -104,30 +112,12 @@ class ChatExchange implements Exchange {
   }
 
   checkLimits(model: SoldModel): void {
-    const { limits, name, passUnknown } = model;
-    const { request, body } = this.#parts;
-    this.#passUnknown = passUnknown;
-    this.#name = name;
-    if (request.choices > limits.maxChoices) {
-      throw invalidRequest(
-        `${name} gives at most ${limits.maxChoices} answers per request. Ask for fewer.`,
-        request.pointers.choices,
-      );
-    }
-    if (body.bytes.length > limits.maxBodyBytes) {
-      throw invalidRequest(
-        `${name} takes requests of at most ${limits.maxBodyBytes} bytes. Send a smaller one.`,
-      );
-    }
-    const tier = request.serviceTier;
-    if (tier !== undefined && !isOrdinary(tier) && !limits.serviceTiers.includes(tier)) {
-      throw invalidRequest(
-        `${name} is not sold in the service tier "${tier}". Leave the tier out.`,
-        request.pointers.serviceTier,
-      );
-    }
+    const { request, body, state } = this.#parts;
+    this.#passUnknown = model.passUnknown;
+    this.#name = model.name;
+    checkChatLimits(request, body.bytes.length, model);
     refusePriced(body, model);
-    this.#parts.state?.check(model);
+    state?.check(model);
   }
 
   usableRoutes(routes: readonly CompiledRoute[]): readonly CompiledRoute[] {
@@ -140,10 +130,15 @@ class ChatExchange implements Exchange {
 
   outgoing(candidate: Candidate): OutgoingRequest {
     const { prefix } = addressOf(candidate.provider);
-    const { headers } = this.#parts;
-    const { path, body, extra } = this.#mirrors(candidate)
-      ? this.#mirrored(candidate)
-      : this.#translated(candidate);
+    const { headers, request } = this.#parts;
+    const quirks = quirksOf(candidate);
+    const reshaped = quirks.length > 0 ? reshapedRequest(request, quirks) : undefined;
+    const isMirrored = !reshaped && this.#mirrors(candidate);
+    const { path, body, extra, dropped, toolNames } = isMirrored
+      ? this.#mirrored(candidate, quirks)
+      : this.#translated(candidate, { quirks, reshaped });
+    refuseLosses(dropped, headers);
+    this.#sent.push({ candidate, isMirrored, dropped, toolNames, names: reshaped?.names });
     const accept = this.streamed ? 'text/event-stream' : 'application/json';
     return {
       method: 'POST',
@@ -158,18 +153,22 @@ class ChatExchange implements Exchange {
   }
 
   async receive(attempt: AnsweredAttempt): Promise<Answer> {
-    if (this.streamed) return openStream(attempt, this.#streamOptions(attempt.candidate));
+    const sent = this.#sent.findLast(({ candidate }) => candidate === attempt.candidate);
+    if (!sent) throw new Error('an answer to a request that was not sent');
+    if (this.streamed) return openStream(attempt, this.#streamOptions(sent));
     const bytes = await attempt.answer.whole(ANSWER_BYTES);
     const response = decodeWhole(attempt.candidate, bytes);
-    const mirrored = this.#mirrors(attempt.candidate);
+    const { isMirrored, dropped } = sent;
     attempt.settle();
     const { inbound } = this.#parts.format;
     return wholeAnswer(attempt, {
       contentType: 'application/json',
-      bytes: mirrored ? this.#mirroredAnswer(bytes, response, attempt.candidate) : this.#encoded(response),
+      bytes: isMirrored
+        ? this.#mirroredAnswer(bytes, response, attempt.candidate)
+        : this.#encoded(clientAnswer(response, sent)),
       tokens: response.tokens,
-      dropped: this.#dropped,
-      losses: mirrored ? 0 : countLosses(response, inbound.losses),
+      dropped,
+      losses: isMirrored ? 0 : countLosses(response, inbound.losses),
     });
   }
 
@@ -180,8 +179,7 @@ class ChatExchange implements Exchange {
 
   #encoded(response: ChatResponse): string {
     const { request, format } = this.#parts;
-    const restored = this.#toolNames?.restoredAnswer(response) ?? response;
-    return writeJson(format.inbound.encodeResponse({ ...restored, ...this.#ownNames() }, request));
+    return writeJson(format.inbound.encodeResponse({ ...response, ...this.#ownNames() }, request));
   }
 
   /** A stored answer has an id under which its client finds the answer again. */
@@ -193,45 +191,63 @@ class ChatExchange implements Exchange {
     return { id: newAnswerId(this.#parts.format.inbound.idPrefix), model: this.#name };
   }
 
+  /** Whether the upstream speaks the client's format. */
+  #isNative({ native }: Candidate): boolean {
+    return native && this.#parts.format.dialect !== undefined;
+  }
+
   /**
-   * Whether the request passes unchanged. Not if the answer is framed as a JSON array, which only the gateway
-   * does, if a seal must be opened, or if the request compacts and the route does not offer compaction.
+   * Whether the request may pass unchanged. Not if the answer is framed as a JSON array, which only the
+   * gateway does, if a seal must be opened, or if the request compacts and the route does not offer that.
    */
-  #mirrors({ native, route }: Candidate): boolean {
+  #mirrors(candidate: Candidate): boolean {
     const { jsonArray, compaction } = this.#parts.request.shape;
-    if (!native || jsonArray || (compaction && !route.families.includes('compact'))) return false;
+    if (!this.#isNative(candidate) || jsonArray) return false;
+    if (compaction && !candidate.route.families.includes('compact')) return false;
     this.#holdsEnvelope ??= holdsEnvelope(this.#parts.body.bytes);
     return !this.#holdsEnvelope;
   }
 
-  #mirrored({ dialect, route }: Candidate): EncodedRequest {
-    const { body, headers, format, state } = this.#parts;
+  #mirrored({ dialect, route }: Candidate, quirks: readonly Quirk[]): EncodedRequest {
+    const { body, headers, format, request, state } = this.#parts;
     const streamed = this.streamed;
-    const request = mirrored(body, headers, {
+    const sent = mirrored(body, headers, {
       dialect: dialect.name,
       model: route.upstreamModel,
       streamed,
       tables: format.inbound.mirror,
       passUnknown: this.#passUnknown,
       stateEdits: state?.edits(),
+      quirks,
+      reasoning: request.reasoning,
     });
-    refuseLosses(request.dropped, headers);
-    this.#dropped = request.dropped;
     const path = dialect.outbound.pathFor(route.upstreamModel, streamed);
-    return { path, body: request.body, extra: request.headers };
+    return { path, body: sent.body, extra: sent.headers, dropped: sent.dropped };
   }
 
-  #translated({ dialect, native, route }: Candidate): EncodedRequest {
-    const { headers } = this.#parts;
+  #translated(
+    candidate: Candidate,
+    { quirks, reshaped }: { quirks: readonly Quirk[]; reshaped: ReshapedRequest | undefined },
+  ): EncodedRequest {
+    const { dialect, route } = candidate;
     // An upstream of the client's format would get members that only this format has, known or not.
-    const { request, unknown } = native ? this.#knownRequest() : { ...this.#parts, unknown: [] };
-    this.#toolNames = new ToolNames(request, dialect.name);
-    const encoded = dialect.outbound.encodeRequest(this.#toolNames.sent(request), route.upstreamModel);
-    const dropped = [...unknown, ...encoded.dropped];
-    refuseLosses(dropped, headers);
-    this.#dropped = dropped;
-    const members = { ...encoded.body, ...(native && this.#parts.state?.encodedMembers()) };
-    return { path: encoded.path, body: writeJson(members), extra: encoded.headers };
+    const known = this.#isNative(candidate) ? this.#knownRequest() : { ...this.#parts, unknown: [] };
+    // Reading the request again loses what the quirks have changed.
+    const shaped =
+      reshaped && known.request !== this.#parts.request ? reshapedRequest(known.request, quirks) : reshaped;
+    const toolNames = new ToolNames(shaped?.request ?? known.request, dialect.name);
+    const sent = toolNames.sent(shaped?.request ?? known.request);
+    const encoded = dialect.outbound.encodeRequest(sent, route.upstreamModel);
+    const dropped = [...known.unknown, ...encoded.dropped, ...(shaped?.lost ?? [])];
+    if (quirks.length > 0) {
+      const { reasoning } = known.request;
+      const { body, lost } = quirkedBody(encoded.body, { quirks, dialect: dialect.name, reasoning });
+      dropped.push(...lostPointers(lost, known.request));
+      encoded.body = body;
+    }
+    const isNative = this.#isNative(candidate);
+    const members = { ...encoded.body, ...(isNative && this.#parts.state?.encodedMembers()) };
+    return { path: encoded.path, body: writeJson(members), extra: encoded.headers, dropped, toolNames };
   }
 
   /** The request without the members that its table does not know, and the pointers of those. */
@@ -243,11 +259,12 @@ class ChatExchange implements Exchange {
     return { request: format.inbound.decodeRequest(own, path), unknown: dropped };
   }
 
-  #streamOptions(candidate: Candidate): Parameters<typeof openStream>[1] {
+  #streamOptions(sent: SentRequest): Parameters<typeof openStream>[1] {
     const { request, format, state } = this.#parts;
-    const encoder = this.#mirrors(candidate) ? undefined : this.#encoder();
-    const names = new StreamNames(candidate.dialect.name, this.#mirrorNames());
-    const rename: Rename = (bytes, events) => names.replace(bytes, events);
+    const { candidate, isMirrored, dropped } = sent;
+    const encoder = isMirrored ? undefined : this.#encoder(sent);
+    const upstreamNames = new StreamNames(candidate.dialect.name, this.#mirrorNames());
+    const rename: Rename = (bytes, events) => upstreamNames.replace(bytes, events);
     const array = request.shape.jsonArray === true;
     const machine = new StreamMachine({
       choices: request.choices,
@@ -263,30 +280,14 @@ class ChatExchange implements Exchange {
       keepAlive: array ? '\n' : format.inbound.keepAlive,
       streamError: (error) =>
         encoder?.push({ type: 'error', error }) ?? format.inbound.encodeStreamError(error),
-      beforeHeaders: (reply) => nameDropped(this.#dropped, reply),
+      beforeHeaders: (reply) => nameDropped(dropped, reply),
     };
   }
 
-  #encoder(): StreamEncoder {
+  #encoder(sent: SentRequest): StreamEncoder {
     const { request, format } = this.#parts;
     const stream = format.inbound.streamEncoder(request);
     const names = this.#ownNames();
-    const tools = this.#toolNames;
-    return { push: (event) => stream.push(named(tools?.restored(event) ?? event, names)) };
-  }
-}
-
-interface EncodedRequest {
-  path: string;
-  body: Buffer | string;
-  /** Headers of the upstream's format. */
-  extra: Record<string, string>;
-}
-
-function decodeWhole({ dialect }: Candidate, bytes: Buffer): ChatResponse {
-  try {
-    return dialect.outbound.decodeResponse(parseJson(bytes.toString('utf8')));
-  } catch (cause) {
-    throw asUnreadable(cause);
+    return { push: (event) => stream.push(named(clientEvent(event, sent), names)) };
   }
 }

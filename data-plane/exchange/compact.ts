@@ -75,7 +75,7 @@ class CompactExchange implements Exchange {
 
   outgoing(candidate: Candidate): OutgoingRequest {
     const { compaction, body, headers, summary } = this.#parts;
-    if (!offersCompaction(candidate)) return summary.outgoing({ ...candidate, native: false });
+    if (!offersCompaction(candidate)) return summary.outgoing(candidate);
     const { prefix } = addressOf(candidate.provider);
     const model: [string, string] = ['model', JSON.stringify(candidate.route.upstreamModel)];
     const edits = new Map<string, string | undefined>([model]);
@@ -97,9 +97,7 @@ class CompactExchange implements Exchange {
   async receive(attempt: AnsweredAttempt): Promise<Answer> {
     const { compaction, summary } = this.#parts;
     const { candidate } = attempt;
-    if (!offersCompaction(candidate)) {
-      return summary.receive({ ...attempt, candidate: { ...candidate, native: false } });
-    }
+    if (!offersCompaction(candidate)) return summary.receive(attempt);
     const bytes = await attempt.answer.whole(ANSWER_BYTES);
     const { tokens } = compaction.readUsage(parse(bytes));
     attempt.settle();

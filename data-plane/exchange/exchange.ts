@@ -5,7 +5,10 @@ import type { Reply } from '../call/reply.ts';
 import type { ForwardedRequest } from '../upstreams/attempt.ts';
 
 /** A billed request of any endpoint family, and how upstreams are asked for its answer. */
-export interface Exchange extends BilledRequest, ForwardedRequest<Answer> {}
+export interface Exchange extends BilledRequest, ForwardedRequest<Answer> {
+  /** Whether the answer is streamed. */
+  readonly streamed: boolean;
+}
 
 /** An answer that may be delivered. */
 export interface Answer {

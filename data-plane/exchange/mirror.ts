@@ -4,10 +4,12 @@
  */
 import type { DialectName } from '@gateway/shared/catalog';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Quirk } from '@gateway/shared/quirks';
 import { invalidRequest } from '../call/refusals.ts';
 import type { SoldModel } from '../config/config.ts';
 import type { MirrorTables } from '../dialects/dialect.ts';
-import { parseJson } from '../dialects/exact-json.ts';
+import type { Reasoning } from '../dialects/canonical.ts';
+import { parseJson, writeJson } from '../dialects/exact-json.ts';
 import { objectOf, storedObjectError } from '../dialects/fields.ts';
 import type { JsonObject } from '../dialects/fields.ts';
 import { sentHeaders } from '../dialects/header-table.ts';
@@ -15,6 +17,7 @@ import { pointerOf } from '../dialects/member-table.ts';
 import type { Steps } from '../dialects/member-table.ts';
 import { UNKNOWN_MEMBERS } from '../limits.ts';
 import { replaceMembers } from './json-members.ts';
+import { quirkedBody } from './member-quirks.ts';
 import type { RequestBody } from './request-body.ts';
 
 /** Members to replace (JSON text) or to leave out (undefined). */
@@ -32,6 +35,10 @@ interface MirrorOptions {
   passUnknown: boolean;
   /** JSON texts of members about stored objects, in place of the client's. */
   stateEdits?: ReadonlyMap<string, string> | undefined;
+  /** How the upstream differs from the format; absent: not at all. */
+  quirks?: readonly Quirk[];
+  /** What the client asks for. */
+  reasoning?: Reasoning | undefined;
 }
 
 /** A request that was compared with its table. */
@@ -49,19 +56,53 @@ interface Mirrored {
 export function mirrored(
   body: RequestBody,
   client: IncomingHttpHeaders,
-  { tables, passUnknown, stateEdits, ...options }: MirrorOptions,
+  { tables, passUnknown, stateEdits, quirks = [], reasoning, ...options }: MirrorOptions,
 ): Mirrored {
   const removals = passUnknown ? [] : unknownOf(body);
+  const edits: Edits = new Map([...editsOf(body, options), ...(stateEdits ?? [])]);
+  const { dialect } = options;
+  const lost = quirks.length > 0 ? editQuirks(body, { edits, removals }, { quirks, dialect, reasoning }) : [];
   const sent = tables ? sentHeaders(client, tables.headers, passUnknown) : { headers: {}, dropped: [] };
   // Upstreams of messages refuse a request without a version. The client's own version replaces this one.
   const version: Record<string, string> =
     options.dialect === 'anthropic-messages' ? { 'anthropic-version': '2023-06-01' } : {};
-  const edits: Edits = new Map([...editsOf(body, options), ...(stateEdits ?? [])]);
   return {
-    body: replaceMembers(body.bytes, body.members, { edits, removals }),
+    body: replaceMembers(body.bytes, body.members, {
+      edits,
+      // A member that is written again is already without them.
+      removals: removals.filter(([name]) => !edits.has(String(name))),
+    }),
     headers: { ...version, ...sent.headers },
-    dropped: [...removals.map(pointerOf), ...sent.dropped],
+    dropped: [...removals.map(pointerOf), ...lost, ...sent.dropped],
   };
+}
+
+/**
+ * Adds the changes of quirks to the edits, and returns the JSON pointers of what they lose of the client's
+ * request. A member that changes is written again as a whole, without what is removed of it.
+ */
+function editQuirks(
+  body: RequestBody,
+  { edits, removals }: { edits: Edits; removals: readonly Steps[] },
+  options: Parameters<typeof quirkedBody>[1],
+): string[] {
+  const known = removals.length > 0 ? withoutUnknown(body).value : body.exact;
+  const sent: JsonObject = { ...known };
+  for (const [name, text] of edits) {
+    if (text === undefined) delete sent[name];
+    else sent[name] = parseJson(text);
+  }
+  const { body: quirked, changed, lost } = quirkedBody(sent, options);
+  for (const name of changed)
+    edits.set(name, quirked[name] === undefined ? undefined : writeJson(quirked[name]));
+  return lost.filter((steps) => isSent(known, steps)).map(pointerOf);
+}
+
+/** Whether the client sent this member. */
+function isSent(body: JsonObject, steps: Steps): boolean {
+  let value: unknown = body;
+  for (const step of steps) value = objectOf(value)[step];
+  return value !== undefined;
 }
 
 /** All customers share the operator's account, so nothing of theirs may be stored there. */

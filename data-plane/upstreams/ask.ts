@@ -4,22 +4,21 @@ import type { DialectName } from '@gateway/shared/catalog';
 import type { Call } from '../call/call.ts';
 import type { CompiledCredential } from '../config/config.ts';
 import type { Dialect } from '../dialects/dialect.ts';
+import { adapted } from './adaptive.ts';
 import { SEEDS, seedOf } from './affinity.ts';
 import { failedAttempt, skippedAttempt } from './attempt.ts';
-import type {
-  Attempt,
-  AttemptFailure,
-  AttemptObserver,
-  AttemptOptions,
-  Candidate,
-  ForwardedRequest,
-} from './attempt.ts';
+import type { Attempt, AttemptFailure, AttemptOptions, Candidate, ForwardedRequest } from './attempt.ts';
 import { FRESH_BUDGET, afterRequest, afterRetry } from './circuit.ts';
+import { Candidates, noUpstreamFree } from './candidates.ts';
+import type { AttemptPlan } from './candidates.ts';
 import { Connections } from './connections.ts';
-import { RouteCredentials } from './credentials.ts';
+import { Hedges, LostRace } from './hedge.ts';
 import { rankRoutes } from './order.ts';
 import type { RankedRoute } from './order.ts';
+import { RouteResults } from './route-results.ts';
+import { spentForMs } from './quota.ts';
 import { send } from './send.ts';
+import type { UpstreamAnswer } from './send.ts';
 import type { RefusedResponse, SessionRequest, UpstreamSession } from './session.ts';
 import type { AttemptResult, UpstreamStates } from './states.ts';
 import { Suspensions } from './suspensions.ts';
@@ -40,23 +39,22 @@ interface UpstreamsOptions {
   states: UpstreamStates;
 }
 
-/** The routes of one request in the order in which they are tried. */
-interface AttemptPlan extends Pick<AttemptOptions, 'walletId' | 'model'> {
-  ranked: readonly RankedRoute[];
-  observer: AttemptObserver | undefined;
-  /** Decides which credential is used: a conversation's seed, or a random one. */
-  seed: number;
-}
-
 /** All upstreams of this node. Their state is in memory and lost at a restart. */
 export class Upstreams {
   readonly #options: UpstreamsOptions;
   readonly #connections = new Connections();
   readonly #suspensions = new Suspensions();
+  readonly #routes: RouteResults;
+  readonly #candidates: Candidates;
+  readonly #hedges: Hedges;
   #retryBudget = FRESH_BUDGET;
 
   constructor(options: UpstreamsOptions) {
     this.#options = options;
+    this.#hedges = new Hedges(options.now);
+    this.#routes = new RouteResults(options);
+    const own = { routes: this.#routes.circuits, suspensions: this.#suspensions };
+    this.#candidates = new Candidates({ ...options, ...own });
   }
 
   /**
@@ -64,8 +62,11 @@ export class Upstreams {
    * is not the client's, and the retry budget allows it. Throws the last failure.
    */
   ask<A>(call: Call, request: ForwardedRequest<A>, options: AttemptOptions): Promise<A> {
-    return this.#tryInOrder(call, this.#plan(request, options), (attempt) =>
-      this.#askOne(call, request, attempt),
+    const plan = this.#plan(request, options);
+    return this.#tryInOrder(call, plan, (attempt) =>
+      attempt.candidate.isHedged && request.isHedgeable
+        ? this.#askHedged(call, request, { attempt, plan })
+        : this.#askOne(call, request, attempt),
     );
   }
 
@@ -89,23 +90,27 @@ export class Upstreams {
   }
 
   #plan(
-    request: Pick<ForwardedRequest<unknown>, 'preferred' | 'capable' | 'conversation'>,
+    request: Pick<ForwardedRequest<unknown>, 'preferred' | 'capable' | 'conversation' | 'streamed'>,
     { walletId, model, routes, observer }: AttemptOptions,
   ): AttemptPlan {
-    const { dialects, random } = this.#options;
-    const { preferred, capable } = request;
+    const { dialects, random, now } = this.#options;
+    const { preferred, capable, streamed = false } = request;
     const hasChoice = routes.length > 1 || (routes[0]?.credentials.length ?? 0) > 1;
     const conversation = hasChoice ? request.conversation : undefined;
-    const seed = conversation === undefined ? random() * SEEDS : seedOf(walletId, conversation);
+    const isConversation = conversation !== undefined;
+    const seed = isConversation ? seedOf(walletId, conversation) : random() * SEEDS;
     const ranked = rankRoutes(routes, { dialects, preferred, capable, seed });
-    return { ranked, walletId, model, observer, seed };
+    const policy = ranked.length > 1 ? ranked[0]?.compiled.policy : undefined;
+    if (policy === undefined) return { ranked, walletId, model, observer, seed };
+    const options = { policy, speeds: this.#routes.speeds, now: now(), streamed, isConversation };
+    return { ranked: adapted(ranked, options), walletId, model, observer, seed };
   }
 
   async #tryInOrder<A>(call: Call, plan: AttemptPlan, perform: (attempt: Attempt) => Promise<A>): Promise<A> {
     const { ranked, observer } = plan;
     let startedAt = this.#options.now();
     this.#retryBudget = afterRequest(this.#retryBudget, startedAt);
-    const healthy = this.#healthy(ranked, startedAt);
+    const healthy = this.#candidates.healthy(ranked, startedAt);
     let failure: GatewayError | undefined;
     let attempts = 0;
     for (const route of ranked) {
@@ -127,7 +132,7 @@ export class Upstreams {
           if (!isUpstreamFailure(failure)) throw failure;
           startedAt = this.#options.now();
         }
-        refused = refused ? undefined : this.#replaceable(route, attempt);
+        refused = refused ? undefined : this.#candidates.replaceable(route, attempt);
       } while (refused);
       if (ranked.length > 1 || !isBrokenConnection(failure) || !this.#takeRetry()) continue;
       // The only upstream closed an idle connection while it was being reused, before it read the request.
@@ -136,26 +141,13 @@ export class Upstreams {
     throw failure ?? noUpstreamFree();
   }
 
-  /** The credential that the upstream has just refused, if another one may be accepted in its place. */
-  #replaceable(route: RankedRoute, attempt: Attempt | undefined): CompiledCredential | undefined {
-    const refused = attempt?.credentialRefused ? attempt.candidate.credential : undefined;
-    return refused && this.#credentials(route).hasOther(refused) ? refused : undefined;
-  }
-
   #attempt(
     route: RankedRoute,
     plan: AttemptPlan,
     { startedAt, refused }: { startedAt: number; refused?: CompiledCredential | undefined },
   ): Attempt {
     const { walletId, model, observer } = plan;
-    return { candidate: this.#candidate(route, plan, refused), walletId, model, startedAt, observer };
-  }
-
-  /** The routes whose upstream is not ejected; if all are, the best one, because it may answer after all. */
-  #healthy(ranked: readonly RankedRoute[], now: number): RankedRoute[] {
-    const { states } = this.#options;
-    const healthy = ranked.filter(({ compiled }) => !states.isEjected(compiled.provider, now));
-    return healthy.length > 0 ? healthy : ranked.slice(0, 1);
+    return { candidate: this.#candidates.take(route, plan, refused), walletId, model, startedAt, observer };
   }
 
   #takeRetry(): boolean {
@@ -164,51 +156,41 @@ export class Upstreams {
     return next !== undefined;
   }
 
-  /**
-   * The route with the usable credential that draws the largest lot, but not the refused one. Throws
-   * `upstream_busy` or `upstream_failed`, and records the skipped attempt, if there is none or the upstream
-   * has reached its limit of concurrent requests.
-   */
-  #candidate(
-    ranked: RankedRoute,
-    { seed, observer }: AttemptPlan,
-    refused: CompiledCredential | undefined,
-  ): Candidate {
-    const { compiled, dialect, native } = ranked;
-    const { route, provider } = compiled;
-    const credentials = this.#credentials(ranked);
-    const credential = credentials.draw({ seed, refused });
-    if (!credential && credentials.needed) {
-      const failure = credentials.failure();
-      observer?.attempted(
-        skippedAttempt(ranked, failure.code === 'upstream_busy' ? 'upstream_busy' : 'upstream_failed'),
-      );
-      throw failure;
-    }
-    const { concurrencyLimit } = provider;
-    if (concurrencyLimit !== null && this.#options.states.inFlight(provider) >= concurrencyLimit) {
-      observer?.attempted(skippedAttempt(ranked, 'too_many_concurrent'));
-      throw noUpstreamFree();
-    }
-    return { route, provider, credential, dialect, native };
+  /** Asks a second upstream if the first one is slow. */
+  #askHedged<A>(
+    { id, cut }: Call,
+    request: ForwardedRequest<A>,
+    { attempt, plan }: { attempt: Attempt; plan: AttemptPlan },
+  ): Promise<A> {
+    const { now, states } = this.#options;
+    return this.#hedges.ask({
+      ...{ cut, attempt, isStreamed: request.streamed === true },
+      perform: (one, own) => this.#askOne({ id, cut: own }, request, one),
+      spare: () => this.#candidates.spare(plan, attempt.candidate, now()),
+      decided: ({ provider }, won) => states.hedged(provider, won),
+    });
   }
 
-  #credentials({ compiled }: RankedRoute): RouteCredentials {
-    return new RouteCredentials(compiled, this.#suspensions, this.#options.now());
+  #askOne<A>(call: Pick<Call, 'id' | 'cut'>, request: ForwardedRequest<A>, attempt: Attempt): Promise<A> {
+    const isStreamed = request.streamed === true;
+    return this.#routes.observe(attempt, isStreamed, () => this.#receive(call, request, attempt));
   }
 
-  async #askOne<A>(call: Call, request: ForwardedRequest<A>, attempt: Attempt): Promise<A> {
+  async #receive<A>(
+    call: Pick<Call, 'id' | 'cut'>,
+    request: ForwardedRequest<A>,
+    attempt: Attempt,
+  ): Promise<A> {
     const { candidate, startedAt } = attempt;
     const { provider } = candidate;
     const outgoing = request.outgoing(candidate);
     const { states } = this.#options;
     const settle = states.start(candidate, startedAt);
     const leave = states.enter(provider);
-    let status: number | null = null;
     try {
       const limits = { timeouts: provider.timeouts, cut: call.cut };
       const answer = await send(this.#connections.poolOf(provider), outgoing, limits);
-      ({ status } = answer);
+      attempt.status = answer.status;
       answer.onClose(leave);
       if (answer.status < 200 || answer.status > 299) {
         const body = (await answer.whole(ERROR_BODY_BYTES)).toString('utf8');
@@ -217,6 +199,7 @@ export class Upstreams {
       }
       states.answered(provider, startedAt);
       this.#suspensions.accepted(candidate);
+      this.#readQuota(candidate, answer.headers);
       return await request.receive({
         answer,
         candidate,
@@ -227,7 +210,7 @@ export class Upstreams {
       const error = asGatewayError(cause);
       leave();
       settle({ error });
-      this.#record(call, attempt, { error, status });
+      this.#record(call, attempt, { error, status: attempt.status ?? null });
       throw error;
     }
   }
@@ -262,18 +245,27 @@ export class Upstreams {
     }
   }
 
+  /** Leaves a credential alone whose quota is nearly used up, if its provider says so. */
+  #readQuota({ credential, provider }: Candidate, headers: UpstreamAnswer['headers']): void {
+    const ms = credential ? spentForMs(headers, Date.now()) : 0;
+    if (!credential || ms === 0) return;
+    const now = this.#options.now();
+    if (this.#suspensions.spend(credential, { until: now + ms, now })) this.#options.states.spared(provider);
+  }
+
   #record(
-    { cut }: Call,
+    { cut }: Pick<Call, 'cut'>,
     attempt: Attempt,
     { error, status }: Pick<AttemptFailure, 'error' | 'status'>,
   ): void {
+    if (error instanceof LostRace) return;
     const failure = { error, status, cut: cut.reason !== undefined, at: this.#options.now() };
     attempt.observer?.attempted(failedAttempt(attempt, failure));
   }
 
   /** Settles an attempt that the upstream refused, suspends the credential if needed, returns the failure. */
   #refused(
-    { id: requestId }: Call,
+    { id: requestId }: Pick<Call, 'id'>,
     { status, headers, body }: RefusedResponse,
     { attempt, settle }: { attempt: Attempt; settle: (result: AttemptResult) => void },
   ): GatewayError {
@@ -285,10 +277,4 @@ export class Upstreams {
     settle({ error: verdict.error, refusal: { status, unwell: verdict.unwell } });
     return verdict.error;
   }
-}
-
-function noUpstreamFree(): GatewayError {
-  return new GatewayError('upstream_busy', 'No upstream of this model is free. Try again in a moment.', {
-    retryAfterMs: 1_000,
-  });
 }

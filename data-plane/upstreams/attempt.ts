@@ -3,6 +3,7 @@
  */
 import type { SkipCode } from '@gateway/shared/attempts';
 import type { DialectName } from '@gateway/shared/catalog';
+import type { Quirk } from '@gateway/shared/quirks';
 import type { GatewayError } from '@gateway/shared/failures';
 import type { AttemptRecord, ProviderRecord, RouteRecord, TokenCounts } from '@gateway/shared/records';
 import type { CompiledCredential, CompiledRoute } from '../config/config.ts';
@@ -18,6 +19,10 @@ export interface ForwardedRequest<A> {
   readonly capable?: readonly DialectName[];
   /** The conversation key of the request; undefined for requests without turns. */
   readonly conversation?: string;
+  /** Whether the answer is streamed; absent: it is not. */
+  readonly streamed?: boolean;
+  /** Whether two upstreams may get the request, of which one is to answer; absent: never. */
+  readonly isHedgeable?: boolean;
   /**
    * The request for one upstream. Throws `invalid_request` if the client forbade losses and there are some.
    */
@@ -43,6 +48,19 @@ export interface Candidate {
   dialect: Dialect;
   /** Whether the upstream speaks the client's format. */
   native: boolean;
+  /** Whether its speed is measured, because routes of the model are chosen by it. */
+  isTimed?: boolean;
+  /** Whether another upstream may be asked at the same time if this one is slow. */
+  isHedged?: boolean | undefined;
+}
+
+const NO_QUIRKS: readonly Quirk[] = [];
+
+/** The quirks of a candidate's upstream, then those of its route. */
+export function quirksOf({ provider, route }: Pick<Candidate, 'provider' | 'route'>): readonly Quirk[] {
+  const [general = NO_QUIRKS, special = NO_QUIRKS] = [provider.quirks, route.quirks];
+  if (special.length === 0) return general;
+  return general.length === 0 ? special : [...general, ...special];
 }
 
 /** The routes that may be tried for whom, and who is notified of failed and skipped attempts. */
@@ -71,6 +89,8 @@ export interface Attempt {
   observer: AttemptObserver | undefined;
   /** Set if the upstream refused the request for a reason that another credential may not have. */
   credentialRefused?: boolean;
+  /** The HTTP status that the upstream sent; absent until then. */
+  status?: number;
 }
 
 /** An attempt to which the upstream answered with a success status. */
@@ -106,6 +126,12 @@ export function failedAttempt(
     httpStatus: status,
     ms: Math.round(at - startedAt),
   };
+}
+
+/** The record of an attempt that was cut because another upstream answered first. */
+export function lostAttempt({ candidate, startedAt }: Attempt, at: number): AttemptRecord {
+  const ms = Math.round(at - startedAt);
+  return { routeId: candidate.route.id, outcome: 'CUT', errorCode: null, httpStatus: null, ms };
 }
 
 /** The record of an upstream that was skipped for this reason. */

@@ -29,18 +29,27 @@ export class RouteCredentials {
     return this.#compiled.credentials.length > 0;
   }
 
-  /** The usable credential with the largest lot, other than the refused one. */
+  /**
+   * The usable credential with the largest lot, other than the refused one. Credentials whose quota is nearly
+   * used up are drawn only if there is no other one.
+   */
   draw({ seed, refused }: DrawOptions): CompiledCredential | undefined {
     const usable = this.#usable();
     let best: CompiledCredential | undefined;
     let bestLot = 0;
     for (const credential of usable) {
-      const lot = usable.length > 1 ? lotOf(seed, credential.id) : 1;
-      if (lot <= bestLot || credential.id === refused?.id) continue;
+      if (credential.id === refused?.id) continue;
+      // A lot is below 1, so that any other credential has a larger one than a spent credential.
+      const lot = usable.length > 1 ? lotOf(seed, credential.id) + this.#preference(credential) : 1;
+      if (lot <= bestLot) continue;
       best = credential;
       bestLot = lot;
     }
     return best;
+  }
+
+  #preference(credential: CompiledCredential): number {
+    return this.#suspensions.isSpent(credential, this.#now) ? 0 : 1;
   }
 
   /** Whether another credential than the refused one is usable. */

@@ -3,7 +3,7 @@ import type { GatewayError } from '@gateway/shared/failures';
 import type { ProviderRecord, TokenCounts } from '@gateway/shared/records';
 import { CREDENTIALS_MAX, UPSTREAMS_MAX } from '@gateway/shared/upstream-health';
 import type { CircuitState, CredentialReport, Fault, UpstreamReport } from '@gateway/shared/upstream-health';
-import type { ObservableUpstreams, UpstreamObserver } from '../metrics.ts';
+import type { ObservableUpstreams, UpstreamObserver } from '../upstream-metrics.ts';
 import type { Candidate } from './attempt.ts';
 import {
   CLOSED_CIRCUIT,
@@ -125,6 +125,21 @@ export class UpstreamStates implements ObservableUpstreams {
     const state = this.#stateOf(provider);
     state.window.countInput(tokens, this.#options.now());
     this.#observer?.inputCounted(state.providerId, tokens);
+  }
+
+  /** Notes that a second upstream was asked because the first one was slow, and whether it won. */
+  hedged(provider: ProviderRecord, won: boolean): void {
+    this.#observer?.hedged(this.#stateOf(provider).providerId, won);
+  }
+
+  /** Notes that one route to the upstream was ejected after failures. */
+  routeEjected(provider: ProviderRecord): void {
+    this.#observer?.routeEjected(this.#stateOf(provider).providerId);
+  }
+
+  /** Notes that a credential is left alone, because its quota is nearly used up. */
+  spared(provider: ProviderRecord): void {
+    this.#observer?.spared(this.#stateOf(provider).providerId);
   }
 
   /** Counts a request in flight until the returned function is called for the first time. */

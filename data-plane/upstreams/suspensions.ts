@@ -31,12 +31,28 @@ export class Suspensions {
   /** End of each suspension in ms of the monotonic clock. */
   readonly #until = new Map<string, number>();
   readonly #doubts = new Map<string, Doubt>();
+  /** Until when each credential is better left alone, because its quota is nearly used up. */
+  readonly #spent = new Map<string, number>();
 
   /** When the suspension of the credential on this route ends, in ms of the monotonic clock; 0 for none. */
   until(credential: CompiledCredential, routeId: string): number {
     if (this.#until.size === 0) return 0;
     const key = keyOf(credential);
     return Math.max(this.#until.get(key) ?? 0, this.#until.get(onRoute(key, routeId)) ?? 0);
+  }
+
+  /** Whether another credential is to be preferred, because the quota of this one is nearly used up. */
+  isSpent(credential: CompiledCredential, now: number): boolean {
+    return this.#spent.size > 0 && (this.#spent.get(keyOf(credential)) ?? 0) > now;
+  }
+
+  /** Notes that the quota of the credential is nearly used up. False if that is known already. */
+  spend(credential: CompiledCredential, { until, now }: { until: number; now: number }): boolean {
+    const isNew = !this.isSpent(credential, now);
+    const key = keyOf(credential);
+    this.#spent.delete(key);
+    remember(this.#spent, key, until);
+    return isNew;
   }
 
   /** Notes that the upstream accepted the credential on this route. */

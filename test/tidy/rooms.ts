@@ -27,7 +27,7 @@ export const PLANES: Readonly<Record<string, Plane>> = {
         'state',
       ],
       ...['bill.ts', 'admission', 'permits', 'node', 'settings.ts', 'upstreams', 'ledger', 'call'],
-      ...['dialects', 'limits.ts', 'metrics.ts', 'config', 'log.ts', 'control'],
+      ...['dialects', 'limits.ts', 'metrics.ts', 'upstream-metrics.ts', 'config', 'log.ts', 'control'],
     ],
     upward: ['admission → services.ts', 'config → state', 'control → upstreams', 'state → exchange'],
   },

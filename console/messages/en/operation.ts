@@ -1,4 +1,6 @@
 /** English texts of the administrators' pages of nodes, health, groups, models and upstreams. */
+import { quirks } from './quirks.ts';
+
 export const operation = {
   admin: {
     nodes: {
@@ -101,6 +103,7 @@ export const operation = {
         'personal intelligence': 'Personal Intelligence',
         'expired items': 'Expired items',
         'sealing of chats': 'Encryption of earlier chats',
+        'upstream probes': 'Scheduled probes of upstreams',
         'keys of closed accounts': 'Content keys of closed accounts',
         'secret key': 'Secret key',
         budgets: 'Query budgets',
@@ -124,6 +127,7 @@ export const operation = {
         'personal intelligence': 'Reads chats of users who allow it, and keeps what users say of themselves.',
         'expired items': 'Deletes expired items of Personal Intelligence, and old notices about them.',
         'sealing of chats': 'Encrypts chats that an earlier release stored as plain text.',
+        'upstream probes': 'Asks upstreams for their models if an interval is set.',
         'keys of closed accounts': 'Destroys the keys under which chats of closed accounts are encrypted.',
         'secret key': 'Encrypts secrets again after SECRET_KEY was replaced.',
         budgets: 'Deletes query budgets of past hours.',
@@ -185,6 +189,18 @@ export const operation = {
       },
       states: { DRAFT: 'Draft', PUBLISHED: 'Published', DEPRECATED: 'Deprecated', RETIRED: 'Retired' },
       moves: { DRAFT: 'Make a draft…', PUBLISHED: 'Publish…', DEPRECATED: 'Deprecate…', RETIRED: 'Retire…' },
+      routing: 'Choice of routes',
+      routingTask: 'Choice of routes…',
+      routingTitle: 'Choice of routes of {{name}}',
+      routingSentence:
+        'Among routes of one priority. Turns of a conversation keep their route unless it is clearly slower.',
+      hedging: 'Slow answers',
+      hedged: 'Ask a second upstream if the first one is slow (at most 5 % of requests)',
+      policies: {
+        FIXED: 'Fixed: by weight',
+        FASTEST: 'Fastest: the better of two drawn by weight',
+        CHEAPEST: 'Cheapest: the lowest cost first',
+      },
       effects: {
         DRAFT: 'Only administrators see it.',
         PUBLISHED: 'Everybody can see and use it.',
@@ -192,6 +208,7 @@ export const operation = {
         RETIRED: 'Requests for it fail with 404.',
       },
     },
+    quirks,
     upstreams: {
       sentence: 'Where requests go. Credentials are write-only.',
       create: 'Add upstream',
@@ -211,6 +228,8 @@ export const operation = {
       upstreamModel: 'Model name at the upstream',
       priority: 'Priority',
       weight: 'Weight',
+      cost: 'Cost of a request, in USD',
+      costHint: 'On average, for the policy Cheapest. Empty if unknown.',
       removeRoute: 'Requests for the model use its other routes. Without any, they fail with 503.',
       addCredential: 'Add credential',
       credentialSentence: 'After saving, only the last four characters can be read.',

@@ -1,4 +1,6 @@
 /** Simplified Chinese texts of the administrators' pages of nodes, health, groups, models and upstreams. */
+import { quirks } from './quirks.ts';
+
 import type { operation as english } from '../en/operation.ts';
 import type { Translation } from '../translation.ts';
 
@@ -97,6 +99,7 @@ export const operation: Translation<typeof english> = {
         'personal intelligence': '个人智能',
         'expired items': '过期内容',
         'sealing of chats': '加密早期对话',
+        'upstream probes': '定时探测上游',
         'keys of closed accounts': '已注销账户的内容密钥',
         'secret key': '主密钥',
         budgets: '查询预算',
@@ -120,6 +123,7 @@ export const operation: Translation<typeof english> = {
         'personal intelligence': '读取已获用户允许的对话，保存用户关于自己的陈述。',
         'expired items': '删除个人智能的过期内容和旧通知。',
         'sealing of chats': '加密早期版本以明文保存的对话。',
+        'upstream probes': '若设置了间隔，则向上游查询其模型。',
         'keys of closed accounts': '销毁已注销账户的对话加密密钥。',
         'secret key': '更换 SECRET_KEY 后重新加密各项机密。',
         budgets: '清除已结束时段的查询预算。',
@@ -172,6 +176,17 @@ export const operation: Translation<typeof english> = {
       buttons: { SAME: '保存', DRAFT: '改为草稿', PUBLISHED: '发布', DEPRECATED: '弃用', RETIRED: '下线' },
       states: { DRAFT: '草稿', PUBLISHED: '已发布', DEPRECATED: '已弃用', RETIRED: '已下线' },
       moves: { DRAFT: '改为草稿…', PUBLISHED: '发布…', DEPRECATED: '弃用…', RETIRED: '下线…' },
+      routing: '路由选择',
+      routingTask: '路由选择…',
+      routingTitle: '{{name}} 的路由选择',
+      routingSentence: '在同一优先级的路由之间选择。对话的后续轮次保留其路由，除非它明显更慢。',
+      hedging: '缓慢的应答',
+      hedged: '第一个上游缓慢时再询问另一个上游（至多 5 % 的请求）',
+      policies: {
+        FIXED: '固定：按权重',
+        FASTEST: '最快：按权重抽取两条，取较好者',
+        CHEAPEST: '最便宜：成本最低者优先',
+      },
       effects: {
         DRAFT: '只有管理员可见。',
         PUBLISHED: '所有人可见、可用。',
@@ -179,6 +194,7 @@ export const operation: Translation<typeof english> = {
         RETIRED: '对它的请求返回 404。',
       },
     },
+    quirks,
     upstreams: {
       sentence: '请求发往的地方。凭据只能写入。',
       create: '添加上游',
@@ -198,6 +214,8 @@ export const operation: Translation<typeof english> = {
       upstreamModel: '上游的模型名称',
       priority: '优先级',
       weight: '权重',
+      cost: '每次请求成本（美元）',
+      costHint: '平均值，用于“最便宜”策略；未知则留空。',
       removeRoute: '对该模型的请求改走其他路由；没有路由时返回 503。',
       addCredential: '添加凭据',
       credentialSentence: '保存后只有末四位可读。',

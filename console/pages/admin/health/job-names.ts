@@ -20,6 +20,7 @@ export const JOBS = [
   'expired items',
   'sealing of chats',
   'keys of closed accounts',
+  'upstream probes',
   'secret key',
   'budgets',
   'usage months',

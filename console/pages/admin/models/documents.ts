@@ -46,6 +46,8 @@ const AdminModelFields = graphql(`
     passUnknown
     storesState
     stateRetentionDays
+    routing
+    hedged
     endpoints {
       family
       method
@@ -86,6 +88,22 @@ export const UpsertModel = graphql(
   `
     mutation UpsertModel($input: AdminModelInput!) {
       adminModelUpsert(input: $input) {
+        model {
+          ...AdminModelFields
+        }
+        userErrors {
+          ...UserErrorFields
+        }
+      }
+    }
+  `,
+  [AdminModelFields, UserErrorFields],
+);
+
+export const SetModelRouting = graphql(
+  `
+    mutation SetModelRouting($input: AdminModelRoutingInput!) {
+      adminModelRoutingSet(input: $input) {
         model {
           ...AdminModelFields
         }

@@ -12,6 +12,7 @@ import { FormDialog, text, words } from '../form-dialog.tsx';
 import { FrozenNotice } from './frozen-notice.tsx';
 import { ModelStateDialog } from './model-state-dialog.tsx';
 import { GroupPrices } from './price-preview.tsx';
+import { RoutingDialog } from './routing-dialog.tsx';
 
 const TRAITS = ['REASONING', 'TOOLS', 'FILES', 'VISION', 'LONG_CONTEXT'] as const;
 const CONTEXT_DEFAULT = 128_000;
@@ -22,6 +23,7 @@ const RETENTION_DAYS_MAX = 3_650;
 /** The dialog that is open, and its model. */
 export type ModelTask =
   | { kind: 'edit'; model?: AdminModel }
+  | { kind: 'routing'; model: AdminModel }
   | { kind: 'state'; model: AdminModel; state: AdminModel['state'] };
 
 interface DialogsProps {
@@ -33,6 +35,7 @@ interface DialogsProps {
 /** The dialog of the task. */
 export function ModelDialogs({ task, models, onClose }: DialogsProps) {
   if (task.kind === 'edit') return <Edit model={task.model} onClose={onClose} />;
+  if (task.kind === 'routing') return <RoutingDialog model={task.model} onClose={onClose} />;
   return <ModelStateDialog model={task.model} state={task.state} models={models} onClose={onClose} />;
 }
 

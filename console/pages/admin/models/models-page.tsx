@@ -8,6 +8,7 @@ import {
   type LucideIcon,
   Pencil,
   Plus,
+  Route,
 } from 'lucide-react';
 import type { TFunction } from 'i18next';
 import { lazy, Suspense } from 'react';
@@ -170,6 +171,12 @@ function ModelMenu({ model, onTask }: { model: AdminModel; onTask: ModelTablePro
   const { t } = useTranslation();
   const entries: MenuEntry[] = [
     { kind: 'action', icon: Pencil, word: t('admin.editTask'), run: () => onTask({ kind: 'edit', model }) },
+    {
+      kind: 'action',
+      icon: Route,
+      word: t('admin.models.routingTask'),
+      run: () => onTask({ kind: 'routing', model }),
+    },
     RULE,
     ...NEXT[model.state].map((state): MenuEntry => ({
       kind: 'action',

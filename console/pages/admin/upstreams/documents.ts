@@ -1,22 +1,30 @@
 /** GraphQL operations of the upstream pages. */
 import { graphql, type ResultOf } from '../../../graphql.ts';
 import { UserErrorFields } from '../../answer-fields.ts';
+import { QuirkFields } from './quirk-documents.ts';
 
-const RouteFields = graphql(`
-  fragment RouteFields on UpstreamRoute {
-    id
-    enabled
-    families
-    priority
-    weight
-    upstreamModel
-    version
-    model {
+const RouteFields = graphql(
+  `
+    fragment RouteFields on UpstreamRoute {
       id
-      name
+      enabled
+      families
+      priority
+      weight
+      cost
+      upstreamModel
+      version
+      quirks {
+        ...QuirkFields
+      }
+      model {
+        id
+        name
+      }
     }
-  }
-`);
+  `,
+  [QuirkFields],
+);
 
 const ProviderFields = graphql(
   `
@@ -28,6 +36,7 @@ const ProviderFields = graphql(
       enabled
       demo
       concurrencyLimit
+      probeMinutes
       version
       timeouts {
         connectMs
@@ -68,12 +77,15 @@ const ProviderFields = graphql(
           failed
         }
       }
+      quirks {
+        ...QuirkFields
+      }
       routes {
         ...RouteFields
       }
     }
   `,
-  [RouteFields],
+  [RouteFields, QuirkFields],
 );
 
 export const ProvidersQuery = graphql(
@@ -193,7 +205,7 @@ export interface ModelName {
 /** The open dialog, and its subject. */
 export type UpstreamTask =
   | { kind: 'edit'; provider?: Provider }
-  | { kind: 'credential' | 'probe'; provider: Provider }
+  | { kind: 'credential' | 'probe' | 'quirks' | 'models' | 'probing'; provider: Provider }
   | { kind: 'removeCredential'; credential: Provider['credentials'][number] }
   | { kind: 'route'; provider: Provider; route?: Route }
   | { kind: 'removeRoute'; route: Route };

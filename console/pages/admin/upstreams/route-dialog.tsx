@@ -29,6 +29,7 @@ export function RouteDialog({ provider, route, models, onClose }: RouteDialogPro
       upstreamModel: text(values, 'upstreamModel'),
       priority: Number(text(values, 'priority')),
       weight: Number(text(values, 'weight')),
+      cost: text(values, 'cost') === '' ? null : text(values, 'cost'),
       families: words(values, 'families', FAMILIES),
       enabled: values.has('enabled'),
       reason,
@@ -97,6 +98,14 @@ function RouteFields({ route, models }: { route: Route | undefined; models: read
         max={10_000}
         required
         defaultValue={route?.weight ?? WEIGHT_DEFAULT}
+      />
+      <Field
+        label={t('admin.upstreams.cost')}
+        name="cost"
+        inputMode="decimal"
+        autoComplete="off"
+        hint={t('admin.upstreams.costHint')}
+        defaultValue={route?.cost ?? ''}
       />
     </div>
   );

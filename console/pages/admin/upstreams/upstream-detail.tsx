@@ -1,19 +1,18 @@
 /** The page of one upstream: health, routes, credentials and limits. */
 import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
-import { Activity, Pencil, Plus, Trash2 } from 'lucide-react';
+import { Activity, List, Pencil, Plus, Trash2 } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Button, IconButton } from '../../../components/button.tsx';
 import { type Column, DataTable } from '../../../components/data-table.tsx';
-import { LeaderList, LeaderRow } from '../../../components/leader-row.tsx';
 import { DetailHead } from '../../../components/page-head.tsx';
 import { Tag } from '../../../components/tag.tsx';
 import { useTranslation } from '../../../translation.ts';
 import type { Provider, Route, UpstreamTask } from './documents.ts';
+import { QuirkSection } from './quirk-section.tsx';
 import { UpstreamHealth } from './upstream-health.tsx';
-import { Enabled, Protocols } from './upstream-parts.tsx';
-
-const SECOND_MS = 1_000;
+import { Limits } from './upstream-limits.tsx';
+import { Enabled, Head, Protocols } from './upstream-parts.tsx';
 
 interface UpstreamProps {
   provider: Provider;
@@ -62,23 +61,12 @@ export function Upstream({ provider, onTask }: UpstreamProps) {
       </DetailHead>
       <UpstreamHealth provider={provider} />
       <Routes provider={provider} onTask={onTask} />
+      <QuirkSection provider={provider} onEdit={() => onTask({ kind: 'quirks', provider })} />
       <div className="mt-10 grid grid-cols-[1fr_340px] gap-10 max-xl:grid-cols-1">
         <Credentials provider={provider} onTask={onTask} />
-        <Limits provider={provider} />
+        <Limits provider={provider} onTask={onTask} />
       </div>
     </>
-  );
-}
-
-function Head({ title, note, action }: { title: string; note?: string; action?: ReactNode }) {
-  return (
-    <div className="mb-2 flex min-h-8 items-center gap-3">
-      <div className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-3">
-        <h2 className="text-section">{title}</h2>
-        {note !== undefined && <span className="text-table text-ink-3">{note}</span>}
-      </div>
-      {action}
-    </div>
   );
 }
 
@@ -99,7 +87,17 @@ function Routes({ provider, onTask }: UpstreamProps) {
       <Head
         title={t('admin.routes')}
         note={t('admin.upstreams.routesNote')}
-        action={<AddButton word={t('admin.upstreams.addRoute')} onClick={add} />}
+        action={
+          <span className="flex flex-wrap gap-2">
+            <Button
+              icon={<List size={16} strokeWidth={1.75} aria-hidden="true" />}
+              onClick={() => onTask({ kind: 'models', provider })}
+            >
+              {t('admin.quirks.readModels')}
+            </Button>
+            <AddButton word={t('admin.upstreams.addRoute')} onClick={add} />
+          </span>
+        }
       />
       <DataTable
         label={t('admin.routes')}
@@ -262,23 +260,4 @@ function credentialColumns(
       cell: ({ row }) => remove(row.original),
     },
   ];
-}
-
-function Limits({ provider: { timeouts, concurrencyLimit } }: { provider: Provider }) {
-  const { t, i18n } = useTranslation();
-  const number = new Intl.NumberFormat(i18n.language);
-  const phases = ['connectMs', 'headersMs', 'firstContentMs', 'idleMs', 'totalMs'] as const;
-  return (
-    <section>
-      <Head title={t('admin.upstreams.limits')} />
-      <LeaderList>
-        {phases.map((phase) => (
-          <LeaderRow key={phase} name={t(`admin.upstreams.phases.${phase}`)}>
-            {t('state.seconds', { value: number.format(timeouts[phase] / SECOND_MS) })}
-          </LeaderRow>
-        ))}
-        <LeaderRow name={t('admin.upstreams.concurrency')}>{concurrencyLimit ?? t('state.none')}</LeaderRow>
-      </LeaderList>
-    </section>
-  );
 }

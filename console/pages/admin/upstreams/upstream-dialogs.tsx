@@ -6,7 +6,10 @@ import { CheckField } from '../../../components/select-field.tsx';
 import { useTranslation } from '../../../translation.ts';
 import { PROTOCOLS } from '../families.ts';
 import { FormDialog, text, words } from '../form-dialog.tsx';
+import { ModelsDialog } from './models-dialog.tsx';
 import { ProbeDialog } from './probe-dialog.tsx';
+import { ProbingDialog } from './probing-dialog.tsx';
+import { QuirksDialog } from './quirks-dialog.tsx';
 import { RouteDialog } from './route-dialog.tsx';
 import {
   AddCredential,
@@ -33,6 +36,12 @@ export function UpstreamDialogs({ task, models, onClose }: DialogsProps) {
       return <Credential provider={task.provider} onClose={onClose} />;
     case 'probe':
       return <ProbeDialog provider={task.provider} onClose={onClose} />;
+    case 'quirks':
+      return <QuirksDialog provider={task.provider} onClose={onClose} />;
+    case 'probing':
+      return <ProbingDialog provider={task.provider} onClose={onClose} />;
+    case 'models':
+      return <ModelsDialog provider={task.provider} models={models} onClose={onClose} />;
     case 'route':
       return <RouteDialog {...task} models={models} onClose={onClose} />;
     case 'removeRoute':

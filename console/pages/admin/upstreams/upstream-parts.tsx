@@ -1,5 +1,6 @@
 /** Parts that the list of upstreams and the page of one upstream share. */
 import { CircleCheck, CircleMinus } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { StateWord } from '../../../components/state-word.tsx';
 import { useTranslation } from '../../../translation.ts';
 import type { Provider } from './documents.ts';
@@ -18,4 +19,23 @@ export function Enabled({ on }: { on: boolean }) {
 export function Protocols({ provider: { protocols } }: { provider: Provider }) {
   const { t } = useTranslation();
   return protocols.map((protocol) => t(`pricing.families.${protocol}`)).join(', ');
+}
+
+interface HeadProps {
+  title: string;
+  note?: string;
+  action?: ReactNode;
+}
+
+/** The head of a section, with what can be done there. */
+export function Head({ title, note, action }: HeadProps) {
+  return (
+    <div className="mb-2 flex min-h-8 items-center gap-3">
+      <div className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-3">
+        <h2 className="text-section">{title}</h2>
+        {note !== undefined && <span className="text-table text-ink-3">{note}</span>}
+      </div>
+      {action}
+    </div>
+  );
 }

@@ -1,0 +1,119 @@
+/** Lists the models that an upstream offers, and creates routes to the chosen ones. */
+import { useEffect, useState } from 'react';
+import { useMutation } from 'urql';
+import { Field } from '../../../components/field.tsx';
+import { CheckField, SelectField } from '../../../components/select-field.tsx';
+import { Tag } from '../../../components/tag.tsx';
+import { useTranslation } from '../../../translation.ts';
+import { useFailureWords } from '../../failure-words.ts';
+import { FAMILIES } from '../families.ts';
+import { FormDialog, words } from '../form-dialog.tsx';
+import type { ModelName, Provider } from './documents.ts';
+import { CreateRoutes, ReadModels } from './quirk-documents.ts';
+
+/** Maximum number of models that are shown at once; the search finds the others. */
+const SHOWN_MAX = 40;
+const PRIORITY = 1;
+const WEIGHT = 100;
+
+interface ModelsDialogProps {
+  provider: Provider;
+  models: readonly ModelName[];
+  onClose: () => void;
+}
+
+/** The dialog. It asks the upstream when it opens. */
+export function ModelsDialog({ provider, models, onClose }: ModelsDialogProps) {
+  const { t } = useTranslation();
+  const { offered, failure } = useOffered(provider.id);
+  const [, create] = useMutation(CreateRoutes);
+  /** Ids of catalog models by the upstream's names. */
+  const [chosen, setChosen] = useState<ReadonlyMap<string, string>>(new Map());
+  return (
+    <FormDialog
+      wide
+      title={t('admin.quirks.modelsTitle', { name: provider.name })}
+      sentence={failure ?? t(offered ? 'admin.quirks.modelsSentence' : 'admin.quirks.modelsAsked')}
+      button={t('admin.quirks.createRoutes', { count: chosen.size })}
+      onClose={onClose}
+      send={async (values, reason) => {
+        const routes = [...chosen].map(([upstreamModel, modelId]) => ({ upstreamModel, modelId }));
+        const families = words(values, 'families', FAMILIES);
+        const input = { providerId: provider.id, routes, families, reason };
+        const { data, error } = await create({ input: { ...input, priority: PRIORITY, weight: WEIGHT } });
+        return { error, userErrors: data?.adminRoutesCreate.userErrors };
+      }}
+    >
+      <Choices offered={offered ?? []} models={models} chosen={chosen} onChange={setChosen} />
+      <CheckField
+        legend={t('admin.families')}
+        name="families"
+        checked={provider.protocols}
+        options={FAMILIES.map((value) => ({ value, word: t(`pricing.families.${value}`) }))}
+      />
+    </FormDialog>
+  );
+}
+
+interface ChoicesProps {
+  offered: readonly { name: string; routed: boolean }[];
+  models: readonly ModelName[];
+  chosen: ReadonlyMap<string, string>;
+  onChange: (chosen: ReadonlyMap<string, string>) => void;
+}
+
+/** The models that match the search, each with the choice of a catalog model. */
+function Choices({ offered, models, chosen, onChange }: ChoicesProps) {
+  const { t } = useTranslation();
+  const [search, setSearch] = useState('');
+  const found = offered.filter(({ name }) => name.toLowerCase().includes(search.toLowerCase()));
+  const shown = found.slice(0, SHOWN_MAX);
+  return (
+    <>
+      <Field
+        label={t('admin.quirks.search')}
+        hint={t('admin.quirks.shown', { shown: shown.length, count: found.length })}
+        value={search}
+        autoComplete="off"
+        onChange={({ target }) => setSearch(target.value)}
+      />
+      <ul className="flex flex-col gap-3">
+        {shown.map(({ name, routed }) => (
+          <li key={name}>
+            <SelectField
+              label={name}
+              value={chosen.get(name) ?? ''}
+              onChange={({ target }) => onChange(withChoice(chosen, name, target.value))}
+              options={[
+                { value: '', word: t('admin.quirks.noRoute') },
+                ...models.map((model) => ({ value: model.id, word: model.name })),
+              ]}
+            />
+            {routed && <Tag>{t('admin.quirks.routed')}</Tag>}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function withChoice(chosen: ReadonlyMap<string, string>, name: string, modelId: string) {
+  const next = new Map(chosen);
+  if (modelId === '') next.delete(name);
+  else next.set(name, modelId);
+  return next;
+}
+
+/** What the upstream offers, once it has answered, or why there is no list. */
+function useOffered(providerId: string) {
+  const [{ data, error }, read] = useMutation(ReadModels);
+  const failureWords = useFailureWords();
+  useEffect(() => {
+    void read({ input: { providerId } });
+  }, [providerId, read]);
+  const [refused] = data?.adminProviderModels.userErrors ?? [];
+  return {
+    offered: data?.adminProviderModels.models,
+    failure: refused?.message ?? (error && failureWords(error, undefined)),
+  };
+}

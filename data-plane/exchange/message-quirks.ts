@@ -1,0 +1,101 @@
+/**
+ * Applies the quirks of an upstream that concern messages and tools: such a request is never mirrored, but
+ * encoded again. Pure.
+ */
+import type { Quirk } from '@gateway/shared/quirks';
+import type { ChatRequest, Message, Part } from '../dialects/canonical.ts';
+import { withToolNames } from './quirk-tool-names.ts';
+
+/** A request that was changed for an upstream. */
+export interface ReshapedRequest {
+  request: ChatRequest;
+  /** JSON pointers into the client's request of what says less than before. */
+  lost: string[];
+  /** The client's names of tools by those that the upstream knows; undefined if they are the same. */
+  names: ReadonlyMap<string, string> | undefined;
+}
+
+/** The request after these quirks; undefined if they leave it as it is. */
+export function reshapedRequest(request: ChatRequest, quirks: readonly Quirk[]): ReshapedRequest | undefined {
+  let reshaped: ReshapedRequest | undefined;
+  for (const quirk of quirks) {
+    const now = reshaped ?? { request, lost: [], names: undefined };
+    if (quirk.kind === 'NO_SYSTEM') reshaped = withoutSystem(now, quirk) ?? reshaped;
+    else if (quirk.kind === 'NO_PARALLEL_TOOLS') reshaped = inSequence(now) ?? reshaped;
+    else if (quirk.kind === 'TOOL_NAMES') {
+      const renamed = withToolNames(now.request, quirk);
+      if (renamed) reshaped = { ...now, ...renamed };
+    }
+  }
+  return reshaped;
+}
+
+/** System messages as messages of a developer, or as the beginning of what the user says. */
+function withoutSystem(
+  { request, lost, names }: ReshapedRequest,
+  { other }: Quirk,
+): ReshapedRequest | undefined {
+  const isRefused = ({ role }: Message): boolean =>
+    role === 'system' || (role === 'developer' && other === 'user');
+  const refused = request.messages.filter(isRefused);
+  if (refused.length === 0) return undefined;
+  const messages: Message[] = [];
+  let before: Part[] = [];
+  for (const message of request.messages) {
+    if (isRefused(message) && other === 'developer') messages.push({ ...message, role: 'developer' });
+    else if (isRefused(message)) before = joined(before, message.parts);
+    else {
+      if (message.role === 'user') messages.push({ ...message, parts: joined(before, message.parts) });
+      else if (before.length > 0) messages.push(userMessage(before), message);
+      else messages.push(message);
+      before = [];
+    }
+  }
+  if (before.length > 0) messages.push(userMessage(before));
+  return { request: { ...request, messages }, lost: [...lost, ...refused.map(({ at }) => at)], names };
+}
+
+function userMessage(parts: Part[]): Message {
+  return { role: 'user', parts, at: parts[0]?.at ?? '' };
+}
+
+/** The parts in one list. Texts that meet become one text, because simple upstreams take no other content. */
+function joined(before: readonly Part[], after: readonly Part[]): Part[] {
+  const last = before.at(-1);
+  const [first, ...rest] = after;
+  if (last?.kind !== 'text' || first?.kind !== 'text') return [...before, ...after];
+  return [...before.slice(0, -1), { ...first, text: `${last.text}\n\n${first.text}` }, ...rest];
+}
+
+/** Each tool call of earlier turns with its result, one after the other. */
+function inSequence({ request, lost, names }: ReshapedRequest): ReshapedRequest | undefined {
+  let hasSplit = false;
+  const messages: Message[] = [];
+  for (let at = 0; at < request.messages.length; at += 1) {
+    const [message, next] = [request.messages[at], request.messages[at + 1]];
+    if (!message) break;
+    const split = next ? splitCalls(message, next) : undefined;
+    messages.push(...(split ?? [message]));
+    if (!split) continue;
+    hasSplit = true;
+    at += 1;
+  }
+  return hasSplit ? { request: { ...request, messages }, lost, names } : undefined;
+}
+
+/** The parallel calls of a message, each with its result in the next one; undefined if there are none. */
+function splitCalls(message: Message, next: Message): Message[] | undefined {
+  const calls = message.parts.filter((part) => part.kind === 'tool-call');
+  if (message.role !== 'assistant' || calls.length < 2) return undefined;
+  const others = message.parts.filter((part) => part.kind !== 'tool-call');
+  const results = next.parts.filter((part) => part.kind === 'tool-result');
+  const turns = calls.flatMap((call, index): Message[] => [
+    { ...message, parts: index === 0 ? [...others, call] : [call] },
+    { ...next, parts: results.filter(({ id }) => id === call.id) },
+  ]);
+  const ids = new Set(calls.map(({ id }) => id));
+  const rest = next.parts.filter((part) => part.kind !== 'tool-result' || !ids.has(part.id));
+  const last = turns.at(-1);
+  if (last) last.parts = [...last.parts, ...rest];
+  return turns.filter(({ parts }) => parts.length > 0);
+}

@@ -1,0 +1,187 @@
+/**
+ * Hedging: a second upstream is asked when the first one is slower than nearly all answers of the model were.
+ * The first content wins, and the other attempt is cut.
+ */
+import { GatewayError, asGatewayError } from '@gateway/shared/failures';
+import { Cut } from '../call/cut.ts';
+import { lostAttempt } from './attempt.ts';
+import type { Attempt, Candidate } from './attempt.ts';
+import { isUpstreamFailure } from './verdict.ts';
+import { HealthWindow } from './window.ts';
+
+/** Share of answers that begin before a second upstream is asked. */
+const QUANTILE = 0.95;
+/** Shortest wait before a second upstream is asked, in ms. */
+const WAIT_MIN_MS = 200;
+/** Answers within the window without which no second upstream is asked. */
+const ANSWERS_MIN = 20;
+/** Second requests, as a share of the requests. */
+const HEDGE_SHARE = 0.05;
+/** Second requests that may have been saved up. */
+const SAVED_MAX = 10;
+/** Maximum number of models whose times a node keeps. */
+const MODELS_MAX = 500;
+
+/** Why the slower of two attempts ended. Says nothing about its upstream. */
+export class LostRace extends GatewayError {
+  constructor() {
+    super('client_closed', 'Another upstream answered first.');
+  }
+}
+
+/** A request that may get a second attempt. */
+interface HedgedRequest<A> {
+  /** The cut of the request: it cuts both attempts. */
+  cut: Cut;
+  /** The first attempt. */
+  attempt: Attempt;
+  isStreamed: boolean;
+  perform: (attempt: Attempt, cut: Cut) => Promise<A>;
+  /** A candidate for the second attempt; undefined if none is free. */
+  spare: () => Candidate | undefined;
+  /** Called once if a second attempt has begun: its candidate, and whether it won. */
+  decided: (second: Candidate, won: boolean) => void;
+}
+
+/** The second attempts of a node. Kept in memory and lost at a restart. */
+export class Hedges {
+  readonly #now: () => number;
+  readonly #times = new ModelTimes();
+  /** Second attempts that the requests so far allow. */
+  #saved = 1;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /**
+   * The answer of the attempt, or of a second one that begins when the first one takes longer than nearly all
+   * answers of the model did. The slower attempt is cut and noted.
+   */
+  async ask<A>({ cut, attempt, isStreamed, perform, spare, decided }: HedgedRequest<A>): Promise<A> {
+    const { startedAt, observer } = attempt;
+    const model = `${attempt.candidate.route.modelId} ${isStreamed}`;
+    this.#saved = Math.min(this.#saved + HEDGE_SHARE, SAVED_MAX);
+    const waitMs = this.#times.waitMs(model, startedAt);
+    let second: Attempt | undefined;
+    const answer = await (waitMs === undefined
+      ? perform(attempt, cut)
+      : race({
+          ...{ cut, waitMs, first: (own) => perform(attempt, own) },
+          second: () => {
+            const candidate = this.#saved >= 1 ? spare() : undefined;
+            if (!candidate) return undefined;
+            this.#saved -= 1;
+            const { walletId, model: name } = attempt;
+            const begun = { candidate, walletId, model: name, startedAt: this.#now(), observer };
+            second = begun;
+            return (own) => perform(begun, own);
+          },
+          decided: (secondWon, loser) => {
+            if (second) decided(second.candidate, secondWon);
+            const lost = loser === 'second' ? second : loser && attempt;
+            if (lost) observer?.attempted(lostAttempt(lost, this.#now()));
+          },
+        }));
+    this.#times.answered(model, this.#now() - startedAt, this.#now());
+    return answer;
+  }
+}
+
+/** The times to the first content of hedged models. Forgets the model first noted. */
+class ModelTimes {
+  readonly #windows = new Map<string, HealthWindow>();
+
+  /** Counts an answer whose first content came after `ms`. */
+  answered(model: string, ms: number, now: number): void {
+    const window = this.#windows.get(model) ?? this.#add(model);
+    window.countAttempt(undefined, now);
+    window.countLatency(ms, now);
+  }
+
+  /** How long to wait before a second upstream is asked, in ms; undefined while too little is known. */
+  waitMs(model: string, now: number): number | undefined {
+    const window = this.#windows.get(model);
+    if (!window || window.counts(now).succeeded < ANSWERS_MIN) return undefined;
+    return Math.max(window.quantile(QUANTILE, now) ?? 0, WAIT_MIN_MS);
+  }
+
+  #add(model: string): HealthWindow {
+    const [oldest] = this.#windows.keys();
+    if (this.#windows.size >= MODELS_MAX && oldest !== undefined) this.#windows.delete(oldest);
+    const window = new HealthWindow();
+    this.#windows.set(model, window);
+    return window;
+  }
+}
+
+/** Two attempts of which one is to answer. */
+interface Race<A> {
+  /** The cut of the request: it cuts both attempts. */
+  cut: Cut;
+  waitMs: number;
+  first: (cut: Cut) => Promise<A>;
+  /** Begins the second attempt; undefined if there is no second upstream or no budget. */
+  second: () => ((cut: Cut) => Promise<A>) | undefined;
+  /** Called once if a second attempt has begun: whether it won, and which attempt was still running. */
+  decided: (secondWon: boolean, loser: 'first' | 'second' | undefined) => void;
+}
+
+/** How an attempt ended. */
+type End<A> = { by: 'first' | 'second' } & ({ answer: A } | { error: GatewayError });
+
+/**
+ * The first answer. Rejects with the failure of the first attempt if that is the client's, or if the second
+ * attempt fails, too.
+ */
+async function race<A>({ cut, waitMs, first, second, decided }: Race<A>): Promise<A> {
+  const firstCut = childOf(cut);
+  const leading = endOf('first', first(firstCut));
+  const isSlow = await isPending(leading, waitMs);
+  const chase = isSlow && !cut.reason ? second() : undefined;
+  if (!chase) return answerOf(await leading);
+  const secondCut = childOf(cut);
+  const chasing = endOf('second', chase(secondCut));
+  const end = await Promise.race([
+    leading.then((led) => ('error' in led && isUpstreamFailure(led.error) ? chasing : led)),
+    chasing.then((chased) => ('error' in chased ? leading : chased)),
+  ]);
+  const secondWon = end.by === 'second' && 'answer' in end;
+  const [loser, loserCut, loserEnd] = secondWon
+    ? (['first', firstCut, leading] as const)
+    : (['second', secondCut, chasing] as const);
+  const isRunning = await isPending(loserEnd, 0);
+  loserCut.trigger(new LostRace());
+  decided(secondWon, isRunning ? loser : undefined);
+  return answerOf('error' in end ? await leading : end);
+}
+
+function endOf<A>(by: 'first' | 'second', attempt: Promise<A>): Promise<End<A>> {
+  return attempt.then(
+    (answer) => ({ by, answer }),
+    (cause: unknown) => ({ by, error: asGatewayError(cause) }),
+  );
+}
+
+function answerOf<A>(end: End<A>): A {
+  if ('error' in end) throw end.error;
+  return end.answer;
+}
+
+/** Whether the promise is still pending after this time. */
+function isPending(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(true), ms);
+    void promise.then(() => {
+      clearTimeout(timer);
+      resolve(false);
+    });
+  });
+}
+
+/** A cut that follows the other one. */
+function childOf(cut: Cut): Cut {
+  const child = new Cut();
+  cut.onCut((reason) => child.trigger(reason));
+  return child;
+}
