@@ -44,7 +44,6 @@ export interface StateCaller {
 export interface StoredTarget {
   kind: StateKind;
   dialect: StateDialect;
-  credentials: Credentials;
   method: 'GET' | 'POST' | 'DELETE';
   /** The customer's id, as the path has it. */
   id: string;
@@ -81,9 +80,20 @@ export async function withFreeCaller(
   }
 }
 
+/** Where a request takes its key, and what it does, read once the caller is known. */
+interface StoredRequest {
+  credentials: Credentials;
+  read(): StoredTarget;
+}
+
 /** Answers with what the upstream says about the object. Throws the format's "not found". */
-export function answerStoredObject(call: Call, services: Services, target: StoredTarget): Promise<void> {
+export function answerStoredObject(
+  call: Call,
+  services: Services,
+  { credentials, read }: StoredRequest,
+): Promise<void> {
   const serve = async (known: StateCaller | undefined): Promise<void> => {
+    const target = read();
     if (!known) throw missingObject(target.kind, target.id);
     const { object, route } = findObject(call, known, target);
     const body = (await target.body?.(call)) ?? null;
@@ -94,7 +104,7 @@ export function answerStoredObject(call: Call, services: Services, target: Store
     });
     call.reply.whole(200, 'application/json', bytes);
   };
-  return withFreeCaller(call, services, { credentials: target.credentials, serve });
+  return withFreeCaller(call, services, { credentials, serve });
 }
 
 /** The object of a path and the route to its account. Throws "not found". */

@@ -15,26 +15,26 @@ import type { Endpoint, Method } from './endpoint.ts';
 /** Maximum size of a request for a cached content, in bytes: the same as that of a chat request. */
 const CACHE_BODY_BYTES = 32 * 1024 * 1024;
 
-const RESPONSES = { kind: 'response', dialect: 'openai-responses', credentials: 'bearer' } as const;
-const CONVERSATIONS = { kind: 'conversation', dialect: 'openai-responses', credentials: 'bearer' } as const;
-const CACHES = { kind: 'cache', dialect: 'google-generate', credentials: 'generative' } as const;
+const RESPONSES = { kind: 'response', dialect: 'openai-responses' } as const;
+const CONVERSATIONS = { kind: 'conversation', dialect: 'openai-responses' } as const;
+const CACHES = { kind: 'cache', dialect: 'google-generate' } as const;
 
 /** Google's current SDK uses /v1 for its paths. */
 const CACHE_PATHS = ['/v1beta/cachedContents', '/v1/cachedContents'] as const;
 
 /** All rows of stored objects. They are free, except for the creation and change of cached contents. */
 export const STORED_ENDPOINTS: readonly Endpoint[] = [
-  free('GET', '/v1/responses/*', readResponse),
-  free('DELETE', '/v1/responses/*', (call, services, rest) =>
-    answerStoredObject(call, services, { ...RESPONSES, ...objectIn('/responses', rest), method: 'DELETE' }),
-  ),
+  stored('GET', '/v1/responses/*', readTarget),
+  stored('DELETE', '/v1/responses/*', (rest) => ({
+    ...RESPONSES,
+    ...objectIn('/responses', rest),
+    method: 'DELETE',
+  })),
   // A cancellation has no body.
   { ...free('POST', '/v1/responses/*', cancelResponse), body: 'any' },
   free('POST', '/v1/conversations', createConversation),
   ...(['GET', 'POST', 'DELETE'] as const).map((method) =>
-    free(method, '/v1/conversations/*', (call, services, rest) =>
-      answerStoredObject(call, services, conversationTarget(method, rest)),
-    ),
+    stored(method, '/v1/conversations/*', (rest) => conversationTarget(method, rest)),
   ),
   ...CACHE_PATHS.flatMap(cacheRows),
 ];
@@ -46,24 +46,32 @@ function free(method: Method, path: string, answer: Answer): Endpoint {
   return { method, path, family: 'free', credentials, body: method === 'POST' ? 'json' : 'any', answer };
 }
 
+/** A row for stored objects. `targetOf` reads the rest of the path once the caller is known. */
+function stored(method: Method, path: string, targetOf: (rest: string) => StoredTarget): Endpoint {
+  const row: Endpoint = free(method, path, (call, services, rest) =>
+    answerStoredObject(call, services, { credentials: row.credentials, read: () => targetOf(rest) }),
+  );
+  return row;
+}
+
 /** The object that the rest of a path names. Throws `not_found` if there is more below it. */
 function objectIn(collection: string, rest: string): Pick<StoredTarget, 'id' | 'collection'> {
   if (rest === '' || rest.includes('/')) throw notFound(`/v1${collection}/${rest}`);
   return { id: rest, collection };
 }
 
-function readResponse(call: Call, services: Services, rest: string): Promise<void> {
+/** Paths of a response: itself, and its input items. */
+function readTarget(rest: string): StoredTarget {
   const [, id = '', below = ''] = /^([^/]+)(\/input_items)?$/.exec(rest) ?? [];
-  const target = { ...RESPONSES, ...objectIn('/responses', id), below, method: 'GET' } as const;
-  return answerStoredObject(call, services, target);
+  return { ...RESPONSES, ...objectIn('/responses', id), below, method: 'GET' };
 }
 
 /** Refuses to cancel: only background responses can be cancelled, and they are not offered. */
 function cancelResponse(call: Call, services: Services, rest: string): Promise<void> {
-  const [, id] = /^([^/]+)\/cancel$/.exec(rest) ?? [];
   return withFreeCaller(call, services, {
     credentials: 'bearer',
     serve: async (known) => {
+      const [, id] = /^([^/]+)\/cancel$/.exec(rest) ?? [];
       if (id === undefined) throw notFound(call.path);
       if (!known) throw missingObject('response', id);
       findObject(call, known, { ...RESPONSES, id });
@@ -85,19 +93,17 @@ function conversationTarget(method: 'GET' | 'POST' | 'DELETE', rest: string): St
 
 function cacheRows(path: string): Endpoint[] {
   const one = `${path}/*`;
-  const stored = (method: 'GET' | 'DELETE') =>
-    free(method, one, (call, services, rest) => {
-      const { collection, id } = objectIn('/cachedContents', rest);
-      const target = { ...CACHES, collection, id: `cachedContents/${id}`, method };
-      return answerStoredObject(call, services, target);
-    });
+  const target = (method: 'GET' | 'DELETE') => (rest: string) => ({
+    ...CACHES,
+    ...{ collection: '/cachedContents', id: cacheName(rest), method },
+  });
   return [
     cacheRow('POST', path),
     // The provider's list has the objects of all customers.
     { ...free('GET', path, answerUnimplemented), credentials: 'models' },
-    stored('GET'),
+    stored('GET', one, target('GET')),
     cacheRow('PATCH', one),
-    stored('DELETE'),
+    stored('DELETE', one, target('DELETE')),
   ];
 }
 
@@ -109,12 +115,19 @@ function cacheRow(method: 'POST' | 'PATCH', path: string): Endpoint {
     credentials: 'generative',
     body: 'json',
     answer: (call, services, rest) => {
-      if (method === 'PATCH') objectIn('/cachedContents', rest);
-      const id = method === 'PATCH' ? { id: `cachedContents/${rest}` } : {};
-      const open = (read: Call) => openCachedContent(read, { ...id, limitBytes: CACHE_BODY_BYTES });
+      const open = (read: Call) =>
+        openCachedContent(read, {
+          ...(method === 'PATCH' ? { id: cacheName(rest) } : {}),
+          limitBytes: CACHE_BODY_BYTES,
+        });
       return serve(call, { family: 'generative_language', credentials: 'generative', open }, services);
     },
   };
+}
+
+/** The name of the cached content that the rest of a path names. Throws `not_found` if it names none. */
+function cacheName(rest: string): string {
+  return `cachedContents/${objectIn('/cachedContents', rest).id}`;
 }
 
 /** Whether the path is one of cached contents, whose errors have Google's format. */

@@ -31,7 +31,8 @@ describe('an id of the upstream', () => {
 
   it('is replaced in any JSON value as a walk over the value would do it', () => {
     const names = fc.constantFrom('id', 'response_id', 'previous_response_id', 'conversation', 'text', 'x');
-    const leaf = fc.oneof(fc.constant(UPSTREAM), fc.string(), fc.constant(`"id":"${UPSTREAM}"`), fc.integer());
+    const looksLikeIt = fc.constant(`"id":"${UPSTREAM}"`);
+    const leaf = fc.oneof(fc.constant(UPSTREAM), fc.string(), looksLikeIt, fc.integer());
     const { value } = fc.letrec((tie) => ({
       value: fc.oneof({ depthSize: 'small' }, leaf, tie('object'), fc.array(tie('value'), { maxLength: 3 })),
       object: fc.dictionary(names, tie('value'), { maxKeys: 4 }),
