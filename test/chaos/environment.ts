@@ -73,7 +73,7 @@ export async function startEnvironment(nodes: number): Promise<Environment> {
       return `http://127.0.0.1:${proxies.control.port}`;
     },
   });
-  await addUpstream(house, { baseUrl: `http://127.0.0.1:${proxies.model.port}/v1`, models: ['budget'] });
+  await offerModel(house, `http://127.0.0.1:${proxies.model.port}/v1`);
   const { cards, proxy: toCards } = await startCards(house);
   const { control } = proxies;
   if (!control) throw new Error('No node was started. Give at least one node.');
@@ -102,6 +102,19 @@ export async function startEnvironment(nodes: number): Promise<Environment> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Routes the model to two upstreams; nodes choose by speed, and ask the second one if the first is slow. */
+async function offerModel(house: House, baseUrl: string): Promise<void> {
+  const name = 'budget';
+  await addUpstream(house, { baseUrl, models: [name] });
+  await addUpstream(house, { baseUrl, models: [name], name: 'spare' });
+  const { catalogModel } = await house.admin.query<{ catalogModel: { id: string; version: number } }>(
+    `query { catalogModel(name: "${name}") { id version } }`,
+  );
+  const input = { ...catalogModel, routing: 'FASTEST', hedged: true, reason: 'test' };
+  await house.admin.mutate('adminModelRoutingSet', input, 'model { id }');
+  await house.applied();
 }
 
 /** Starts the card processor, which the control plane reaches past a proxy. */

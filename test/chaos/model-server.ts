@@ -6,12 +6,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const CHUNKS = 6;
 const CHUNK_PAUSE_MS = 8;
-/** One of this many requests fails, by default. */
+/** How many requests make one failure, if nothing else is said. */
 const FAILURE_EVERY = 23;
+/** One in this many requests is slow: a second upstream is asked before its first content. */
+const SLOW_EVERY = 19;
+const SLOW_MS = 600;
 
 export interface ModelServer {
   /** One in this many requests fails. */
   failureEvery: number;
+  /** One in this many requests is slow. */
+  slowEvery: number;
   port: number;
   /** Number of completed answers, by the trace id that the client sent. */
   completed: Map<string, number>;
@@ -22,13 +27,17 @@ export interface ModelServer {
   close(): Promise<void>;
 }
 
-/** Listens on a free port of 127.0.0.1. One in `failureEvery` requests fails. */
-export async function startModelServer({ failureEvery = FAILURE_EVERY } = {}): Promise<ModelServer> {
+/** Listens on a free port of 127.0.0.1. One in `failureEvery` requests fails, one in `slowEvery` is slow. */
+export async function startModelServer({
+  failureEvery = FAILURE_EVERY,
+  slowEvery = SLOW_EVERY,
+} = {}): Promise<ModelServer> {
   const server = createServer((request, response) => {
     void answer(model, request, response).catch(() => response.destroy());
   });
   const model: ModelServer = {
     failureEvery,
+    slowEvery,
     port: 0,
     completed: new Map(),
     begun: new Set(),
@@ -54,6 +63,8 @@ async function answer(model: ModelServer, request: IncomingMessage, response: Se
     response.end('{"error":{"message":"the model failed"}}');
     return;
   }
+  if (model.requests % model.slowEvery === 0) await sleep(SLOW_MS);
+  if (response.destroyed) return;
   model.begun.add(trace);
   const { stream } = JSON.parse(body) as { stream?: boolean };
   await (stream ? writeStream(response) : writeWhole(response));

@@ -33,7 +33,7 @@ export async function startSite(heapMegabytes: number): Promise<Site> {
   // Run as root, PostgreSQL runs as another user, who needs access through this folder.
   chmodSync(folder, 0o711);
   const postgres = await startPostgres({ dataDir: folder });
-  const model = await startModelServer({ failureEvery: Infinity });
+  const model = await startModelServer({ failureEvery: Infinity, slowEvery: Infinity });
   const sound = await startSound();
   const env = { NODE_OPTIONS: `--max-old-space-size=${heapMegabytes}` };
   const house = await startHouse({ databaseUrl: postgres.url, controlEnv: env, nodeEnv: env });
