@@ -32,6 +32,7 @@ import { pruneRefusals } from './wallet/lease.refusals.ts';
 import { warnLowBalances } from './wallet/notice.service.ts';
 import { CHECK_LEDGER, checkLedger } from './wallet/scheduled-check.ts';
 import type { UptimeClock } from './database/uptime-clock.ts';
+import { readFigures } from './figures.ts';
 import { pruneTombstones } from './nodes/tombstones.ts';
 
 const SWEEP_LEASES_MS = 10_000;
@@ -43,6 +44,7 @@ const DERIVE_MS = 5000;
 const CLOSE_KEYS_MS = 60_000;
 const ROTATE_SECRETS_MS = 60_000;
 const PROBE_MS = 20_000;
+const FIGURES_MS = 15_000;
 const PRUNE_MS = 60 * 60 * 1000;
 
 const alarms = new Gauge({
@@ -92,6 +94,7 @@ const PLANS = {
   'keys of closed accounts': { everyMs: PRUNE_MS, work: destroyKeysOfClosedAccounts },
   'upstream probes': { everyMs: PROBE_MS, work: ({ em, settings }) => probeDue(em(), settings) },
   'secret key': { everyMs: ROTATE_SECRETS_MS, work: rotateSecrets },
+  figures: { everyMs: FIGURES_MS, work: ({ em }) => readFigures(em()) },
   budgets: { everyMs: PRUNE_MS, work: ({ em }) => pruneBudgets(em()) },
   // A usage row can only be inserted if the partition of its month exists.
   'usage months': { everyMs: PRUNE_MS, atStart: true, work: keepMonths },

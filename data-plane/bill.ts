@@ -130,6 +130,7 @@ export class Bill {
       await hold.commit(usage);
       metrics.committed(performance.now() - from);
     } else ledger.report(usage);
+    metrics.models.add(usage);
     this.#charged = true;
   }
 
@@ -168,9 +169,10 @@ export class Bill {
     const error = failure instanceof GatewayError ? failure : undefined;
     const code = error?.code ?? 'internal';
     const { outcome, status } = freeOutcomeOf(code, this.#brokeOff);
-    this.#parts.limits.refusals.report(
-      this.#usage({ outcome, status, httpStatus: error?.status ?? 500, errorCode: code }),
-    );
+    const { metrics, refusals } = this.#parts.limits;
+    const usage = this.#usage({ outcome, status, httpStatus: error?.status ?? 500, errorCode: code });
+    metrics.models.add(usage);
+    refusals.report(usage);
   }
 
   #usage(end: Pick<UsageRecord, 'outcome' | 'status' | 'httpStatus' | 'errorCode'>): UsageRecord {

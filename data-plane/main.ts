@@ -33,6 +33,7 @@ import type { NodeSettings } from './node/node-settings.ts';
 import { buildServer } from './http/server.ts';
 import { readServerSettings } from './settings.ts';
 import { UpstreamStates } from './upstreams/states.ts';
+import { RELEASE } from '@gateway/shared/release';
 import { withSecretFiles } from '@gateway/shared/secret-files';
 
 /**
@@ -193,7 +194,7 @@ function joinNodeRegistry(node: Node): Node['leave'] {
     log,
     self: {
       name: settings.name,
-      version: ownVersion(),
+      version: RELEASE,
       publicKey: loadNodeKeys(settings.dataDir).publicKey,
       journalId: ledger.journalId,
       start: ledger.start,
@@ -270,13 +271,6 @@ async function stop(node: Node, drainMs: number): Promise<void> {
   await node.feed.stop();
   await node.control.stop();
   process.exit(0);
-}
-
-function ownVersion(): string {
-  const manifest = JSON.parse(readFileSync(join(import.meta.dirname, 'package.json'), 'utf8')) as {
-    version: string;
-  };
-  return manifest.version;
 }
 
 function pause(ms: number): Promise<void> {

@@ -3,6 +3,8 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 import type { Family } from '@gateway/shared/catalog';
 import { showUpstreams } from './upstream-metrics.ts';
 import type { ObservableUpstreams } from './upstream-metrics.ts';
+import { RELEASE } from '@gateway/shared/release';
+import { ModelMetrics } from './model-metrics.ts';
 
 /** Upper bounds of the latency buckets, in seconds. */
 const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -86,6 +88,8 @@ const SHOWN: readonly [string, 'gauge' | 'counter', string, (vitals: Vitals) => 
 /** The metrics of one server. Each server has its own registry, because tests run several in one process. */
 export class Metrics {
   readonly registry = new Registry();
+  /** The requests by model. */
+  readonly models = new ModelMetrics(this.registry);
   readonly #requests: Counter<'family' | 'code'>;
   readonly #latency: Histogram<'family'>;
   readonly #inFlight: Gauge;
@@ -93,6 +97,7 @@ export class Metrics {
 
   constructor(vitals?: () => Vitals, upstreams?: ObservableUpstreams) {
     const registers = [this.registry];
+    showBuild(this.registry);
     if (vitals) showVitals(this.registry, vitals);
     collectDefaultMetrics({ register: this.registry });
     this.#requests = new Counter({
@@ -138,6 +143,13 @@ export class Metrics {
     this.#requests.labels(family, code).inc();
     this.#latency.labels(family).observe(elapsedMs / 1_000);
   }
+}
+
+/** The release of this process, as a metric that is always 1. */
+function showBuild(registry: Registry): void {
+  const about = { name: 'gateway_build_info', help: 'The release of the process; always 1.' };
+  const build = new Gauge({ ...about, labelNames: ['version', 'runtime'], registers: [registry] });
+  build.set({ version: RELEASE, runtime: process.version }, 1);
 }
 
 function showVitals(registry: Registry, vitals: () => Vitals): void {

@@ -10,13 +10,10 @@ const read = (path: string): string => {
 };
 
 describe('a secret', () => {
-  it.each(SECRET_VARIABLES)(
-    '%s is read from the file of its _FILE variable, without the line end',
-    (name) => {
-      const environment = withSecretFiles({ [`${name}_FILE`]: '/run/key', HOST: '::' }, read);
-      expect(environment).toEqual({ [name]: 'of many bytes', HOST: '::' });
-    },
-  );
+  it.each(SECRET_VARIABLES)('%s is read from the file of its _FILE variable, without line end', (name) => {
+    const environment = withSecretFiles({ [`${name}_FILE`]: '/run/key', HOST: '::' }, read);
+    expect(environment).toEqual({ [name]: 'of many bytes', HOST: '::' });
+  });
 
   it('of a variable stays as it is, and other variables with _FILE are not read', () => {
     const given = { NODE_TOKEN: ' a\n', NODE_TOKEN_FILE: '', SSL_CERT_FILE: '/run/none' };

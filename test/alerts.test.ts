@@ -1,4 +1,4 @@
-/** The alert rules name metrics that exist, and the operator finds each alert in the runbook. */
+/** Alert rules and dashboards name metrics that exist, and the operator finds each alert in the runbook. */
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
@@ -7,11 +7,18 @@ const RUNBOOK = readFileSync('docs/operations.md', 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('| `Gateway'))
   .join('\n');
+const DASHBOARDS = globSync('docs/operations/grafana/*.json').map((file) => readFileSync(file, 'utf8'));
 const SOURCES = globSync(['control-plane/**/*.ts', 'data-plane/**/*.ts'], {
   exclude: ['**/node_modules/**', '**/*.test.ts'],
 })
   .map((file) => readFileSync(file, 'utf8'))
   .join('\n');
+
+/** The expressions of a dashboard. */
+function expressionsOf(dashboard: string): string {
+  const { panels } = JSON.parse(dashboard) as { panels: { targets: { expr: string }[] }[] };
+  return panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)).join('\n');
+}
 
 test('every alert has a runbook entry, and every entry an alert', () => {
   const alerts = [...RULES.matchAll(/- alert: (\w+)/g)].map(([, name]) => name);
@@ -20,7 +27,9 @@ test('every alert has a runbook entry, and every entry an alert', () => {
   expect(entries).toHaveLength(alerts.length);
 });
 
-test('every metric of a rule is exported', () => {
-  const metrics = [...RULES.matchAll(/\bgateway_\w+/g)].map(([name]) => name.replace(/_bucket$/, ''));
+test('every metric of a rule or a dashboard is exported', () => {
+  expect(DASHBOARDS.length).toBeGreaterThan(2);
+  const texts = [RULES, ...DASHBOARDS.map(expressionsOf)].join('\n');
+  const metrics = [...texts.matchAll(/\bgateway_\w+/g)].map(([name]) => name.replace(/_(bucket|count)$/, ''));
   expect(metrics.filter((name) => !SOURCES.includes(`'${name}'`))).toEqual([]);
 });

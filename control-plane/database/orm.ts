@@ -8,6 +8,7 @@ import { Client } from 'pg';
 import type { Pool, PoolClient } from 'pg';
 import { entities } from '../entities.ts';
 import { migrations } from '../migrations/index.ts';
+import { showPool } from './pool.metrics.ts';
 import { refusePooledSessions, refuseNewerSchema, takeMigrationLock } from './migration-lock.ts';
 import type { WaitNotice } from './migration-lock.ts';
 
@@ -68,6 +69,7 @@ export async function createOrm(databaseUrl: string, options: OrmOptions = {}): 
  * pool was closing: Kysely 0.29 fails with a TypeError before it uses it, and the pool would never end.
  */
 function removeLostConnections(pool: Pool): void {
+  showPool(pool);
   const acquired = new WeakSet<PoolClient>();
   pool.on('acquire', (client) => acquired.add(client));
   pool.on('release', (_error, client) => acquired.delete(client));

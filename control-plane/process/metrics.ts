@@ -1,10 +1,18 @@
 /**
  * The Prometheus registry of the process, and metrics of its HTTP server. Domains register their own metrics.
  */
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { RELEASE } from '@gateway/shared/release';
 
 export const registry = new Registry();
 collectDefaultMetrics({ register: registry });
+
+new Gauge({
+  name: 'gateway_build_info',
+  help: 'The release of the process; always 1.',
+  labelNames: ['version', 'runtime'],
+  registers: [registry],
+}).set({ version: RELEASE, runtime: process.version }, 1);
 
 export const httpRequests = new Histogram({
   name: 'gateway_control_http_seconds',

@@ -28,7 +28,6 @@ export async function main(databaseUrl: string | undefined, print: (line: string
 }
 
 if (process.argv[1]?.endsWith('check-ledger.js')) {
-  process.exitCode = await main(readEnvironment()['DATABASE_URL'], (line) =>
-    process.stdout.write(`${line}\n`),
-  );
+  const print = (line: string): boolean => process.stdout.write(`${line}\n`);
+  process.exitCode = await main(readEnvironment()['DATABASE_URL'], print);
 }

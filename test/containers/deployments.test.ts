@@ -1,6 +1,4 @@
-/**
- * The Helm chart and the systemd units pass on every setting, keep secrets in files, and drain long enough.
- */
+/** Helm chart and systemd units pass on every setting, keep secrets in files, and drain long enough. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -20,8 +18,12 @@ interface Schema {
 const schema = JSON.parse(read(CHART, 'values.schema.json')) as Schema;
 const values = parse(read(CHART, 'values.yaml')) as Record<string, Record<string, unknown>>;
 const isSecret = (name: string): boolean => (SECRET_VARIABLES as readonly string[]).includes(name);
+/** Values whose members the operator chooses. */
+const OPEN = new Set(['environment', 'resources', 'annotations']);
 /** Variables that the images set. */
 const OF_IMAGES = ['HOST', 'CONTROL_PORT', 'DATA_PORT', 'DATA_DIR'];
+
+const UNITS = ['gateway-control.service', 'gateway-node@.service'];
 
 /** The variables that a template sets itself. */
 function setBy(template: string): string[] {
@@ -47,8 +49,7 @@ describe('the Helm chart', () => {
     const names = (of: object, path: string[]): string[] =>
       Object.entries(of).flatMap(([name, value]) => {
         const own = [...path, name];
-        const isOpen =
-          ['environment', 'resources', 'annotations'].includes(name) || name.endsWith('Namespace');
+        const isOpen = OPEN.has(name) || name.endsWith('Namespace');
         const isGroup = typeof value === 'object' && !Array.isArray(value) && !isOpen;
         return isGroup ? names(value as object, own) : [own.join('.')];
       });
@@ -73,21 +74,18 @@ describe('the Helm chart', () => {
 });
 
 describe('a systemd unit', () => {
-  it.each(['gateway-control.service', 'gateway-node@.service'])(
-    '%s keeps secrets out of its variables',
-    (name) => {
-      const unit = read(OPERATIONS, 'systemd', name);
-      const credentials = [...unit.matchAll(/^LoadCredential=([A-Z_]+):/gm)].map(([, secret]) => secret);
-      const [, given = ''] = /^Environment=(.*)$/m.exec(unit) ?? [];
-      const fromFiles = [...given.matchAll(/([A-Z_]+)_FILE=%d\/([A-Z_]+)/g)].map(([, variable]) => variable);
-      expect(fromFiles).toEqual(credentials);
-      expect(credentials.length).toBeGreaterThan(0);
-      const [readByCode] = name.includes('node') ? [ofNode] : [ofControl];
-      const plain = [...given.matchAll(/(?:^| )([A-Z_]+)=/g)].map(([, variable = '']) => variable);
-      const unknown = plain.filter((variable) => !variable.endsWith('_FILE') && variable !== 'NODE_ENV');
-      expect(unknown.filter((variable) => !readByCode.includes(variable) || isSecret(variable))).toEqual([]);
-    },
-  );
+  it.each(UNITS)('%s keeps secrets out of its variables', (name) => {
+    const unit = read(OPERATIONS, 'systemd', name);
+    const credentials = [...unit.matchAll(/^LoadCredential=([A-Z_]+):/gm)].map(([, secret]) => secret);
+    const [, given = ''] = /^Environment=(.*)$/m.exec(unit) ?? [];
+    const fromFiles = [...given.matchAll(/([A-Z_]+)_FILE=%d\/([A-Z_]+)/g)].map(([, variable]) => variable);
+    expect(fromFiles).toEqual(credentials);
+    expect(credentials.length).toBeGreaterThan(0);
+    const [readByCode] = name.includes('node') ? [ofNode] : [ofControl];
+    const plain = [...given.matchAll(/(?:^| )([A-Z_]+)=/g)].map(([, variable = '']) => variable);
+    const unknown = plain.filter((variable) => !variable.endsWith('_FILE') && variable !== 'NODE_ENV');
+    expect(unknown.filter((variable) => !readByCode.includes(variable) || isSecret(variable))).toEqual([]);
+  });
 
   it('waits longer than a node drains', () => {
     expect(read(OPERATIONS, 'systemd', 'gateway-node@.service')).toContain('TimeoutStopSec=615');

@@ -22,6 +22,7 @@ export const JOBS = [
   'keys of closed accounts',
   'upstream probes',
   'secret key',
+  'figures',
   'budgets',
   'usage months',
 ] as const;
