@@ -13,6 +13,7 @@ import { requireSameKey } from './secret-key/canary.ts';
 import { seed } from './seeds.ts';
 import { readEnvironment } from './process/environment.ts';
 import { createLog } from './process/log.ts';
+import { showPool } from './process/pool.metrics.ts';
 import { readSettings } from './process/settings.ts';
 import type { Settings } from './process/settings.ts';
 import { credentialReader } from './upstreams/upstream.service.ts';
@@ -27,7 +28,7 @@ async function start(
 ): Promise<() => Promise<void>> {
   const log = createLog({ instance: settings.instanceName, lowest: settings.logLevel });
   await migrate(settings.databaseUrl, undefined, (message) => log({ level: 'warn', message }));
-  const orm = await createOrm(settings.databaseUrl);
+  const orm = await createOrm(settings.databaseUrl, { onPool: showPool });
   await requireSameKey(orm.em.fork(), settings.secretKey);
   await seed(orm.em.fork(), settings);
   const bootstrapped = settings.localStart ? await bootstrap(orm, settings, environment) : undefined;

@@ -8,7 +8,6 @@ import { Client } from 'pg';
 import type { Pool, PoolClient } from 'pg';
 import { entities } from '../entities.ts';
 import { migrations } from '../migrations/index.ts';
-import { showPool } from './pool.metrics.ts';
 import { refusePooledSessions, refuseNewerSchema, takeMigrationLock } from './migration-lock.ts';
 import type { WaitNotice } from './migration-lock.ts';
 
@@ -33,6 +32,8 @@ interface OrmOptions {
   /** Whether connections act as the database owner, for migrations and tests, instead of the runtime role. */
   asOwner?: boolean;
   connectionsMax?: number;
+  /** Receives the pool when it is created, for metrics. */
+  onPool?(pool: Pool): void;
   /** Defaults to the migrations of this release. */
   migrationsList?: MigrationList;
 }
@@ -52,7 +53,10 @@ export async function createOrm(databaseUrl: string, options: OrmOptions = {}): 
       // `clientUrl` gives the pool neither the TLS options of the address nor any other of its query.
       connectionString: databaseUrl,
       onConnect: options.asOwner ? limitLockWaits : takeRuntimeRole,
-      onPoolCreated: removeLostConnections,
+      onPoolCreated: (pool: Pool) => {
+        removeLostConnections(pool);
+        options.onPool?.(pool);
+      },
     },
     migrations: {
       migrationsList: [...(options.migrationsList ?? migrations)],
@@ -69,7 +73,6 @@ export async function createOrm(databaseUrl: string, options: OrmOptions = {}): 
  * pool was closing: Kysely 0.29 fails with a TypeError before it uses it, and the pool would never end.
  */
 function removeLostConnections(pool: Pool): void {
-  showPool(pool);
   const acquired = new WeakSet<PoolClient>();
   pool.on('acquire', (client) => acquired.add(client));
   pool.on('release', (_error, client) => acquired.delete(client));

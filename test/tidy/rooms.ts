@@ -27,13 +27,15 @@ export const PLANES: Readonly<Record<string, Plane>> = {
         'state',
       ],
       ...['bill.ts', 'admission', 'permits', 'node', 'settings.ts', 'upstreams', 'ledger', 'call'],
-      ...['dialects', 'limits.ts', 'metrics.ts', 'upstream-metrics.ts', 'config', 'log.ts', 'control'],
+      ...['dialects', 'limits.ts', 'metrics.ts', 'model-metrics.ts', 'upstream-metrics.ts', 'config'],
+      ...['log.ts', 'control'],
     ],
     upward: ['admission → services.ts', 'config → state', 'control → upstreams', 'state → exchange'],
   },
   'control-plane': {
     rooms: [
-      ...['main.ts', 'local', 'app.ts', 'entities.ts', 'background.ts', 'job-list.ts', 'schema', 'nodes'],
+      ...['main.ts', 'local', 'app.ts', 'entities.ts', 'background.ts', 'job-list.ts'],
+      ...['figures.ts', 'schema', 'nodes'],
       ...['snippets', 'pools', 'seeds.ts', 'listener.ts', 'budget', 'downloads', 'request'],
       ...['settings-record.ts', 'secret-key', 'playground', 'usage', 'intelligence', 'payments', 'keys'],
       ...['wallet', 'lookups.ts', 'accounts', 'upstreams', 'catalog', 'audit', 'mail', 'graphql'],

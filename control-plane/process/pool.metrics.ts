@@ -1,7 +1,7 @@
 /** The connections to the database, as metrics. */
 import type { Pool } from 'pg';
 import { Gauge } from 'prom-client';
-import { registry } from '../process/metrics.ts';
+import { registry } from './metrics.ts';
 
 /** The pools of this process that are open. */
 const pools = new Set<Pool>();
