@@ -157,7 +157,7 @@ function serverOf(node: Omit<Node, 'server'>): Node['server'] {
     vitals: () => vitalsOf(node),
     upstreamStates,
     rotatedKeys,
-    version: ownVersion(),
+    version: RELEASE,
   });
 }
 

@@ -3,13 +3,20 @@ import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { ModelMetrics } from './model-metrics.ts';
 
-const USAGE = {
-  ...{ model: 'swift', family: 'chat', status: 'SUCCEEDED', cost: '100000', lossesInAnswer: 1 },
-  ...{ firstContentMs: 300, latencyMs: 2_000 },
-  tokens: { input: 10, output: 4, cached: 6, reasoning: null },
-} as const;
+type Usage = Parameters<ModelMetrics['add']>[0];
 
-async function linesAfter(...requests: Parameters<ModelMetrics['add']>[0][]): Promise<string[]> {
+const USAGE: Usage = {
+  model: 'swift',
+  family: 'chat',
+  status: 'SUCCEEDED',
+  cost: '100000',
+  lossesInAnswer: 1,
+  firstContentMs: 300,
+  latencyMs: 2_000,
+  tokens: { input: 10, output: 4, cached: 6, reasoning: null },
+};
+
+async function linesAfter(...requests: Usage[]): Promise<string[]> {
   const registry = new Registry();
   const metrics = new ModelMetrics(registry);
   for (const request of requests) metrics.add(request);
