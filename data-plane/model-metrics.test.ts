@@ -7,7 +7,7 @@ type Usage = Parameters<ModelMetrics['add']>[0];
 
 const USAGE: Usage = {
   model: 'swift',
-  family: 'chat',
+  family: 'chat_completions',
   status: 'SUCCEEDED',
   cost: '100000',
   lossesInAnswer: 1,
@@ -29,8 +29,8 @@ describe('the metrics of a model', () => {
     const lines = await linesAfter(USAGE, USAGE, { ...USAGE, status: 'FAILED', cost: '0' });
     expect(lines).toEqual(
       expect.arrayContaining([
-        'gateway_model_requests_total{model="swift",family="chat",status="succeeded"} 2',
-        'gateway_model_requests_total{model="swift",family="chat",status="failed"} 1',
+        'gateway_model_requests_total{model="swift",family="chat_completions",status="succeeded"} 2',
+        'gateway_model_requests_total{model="swift",family="chat_completions",status="failed"} 1',
         'gateway_model_tokens_total{model="swift",kind="input"} 30',
         'gateway_model_tokens_total{model="swift",kind="reasoning"} 0',
         'gateway_model_charged_usd_total{model="swift"} 0.2',
