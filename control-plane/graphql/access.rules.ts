@@ -54,6 +54,8 @@ export const FIELD_RULES: Readonly<Record<string, TokenRule>> = {
   'AdminQuery.usageSummary': 'ADMIN_USERS',
   'AdminQuery.user': ['ADMIN_USERS', 'ADMIN_WALLET'],
   'AdminQuery.users': ['ADMIN_USERS', 'ADMIN_WALLET'],
+  'CatalogModel.hedged': 'ADMIN_UPSTREAMS',
+  'CatalogModel.routing': 'ADMIN_UPSTREAMS',
   'Mutation.accessTokenCreate': 'BROWSER',
   'Mutation.accessTokenRevoke': 'BROWSER',
   'Mutation.accountDelete': 'BROWSER',

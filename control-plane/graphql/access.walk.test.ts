@@ -68,6 +68,8 @@ const EMPTY = [
   'viewer.usageSummary.groups.totals',
   'admin.ledger.nodes.reverses',
   'admin.providers.health.nodes',
+  'admin.providers.quirks',
+  'admin.routes.quirks',
   'admin.ledgerCheck.rules.violations',
   'viewer.personalIntelligence.injectionPreview.items',
   'viewer.playground.conversations.nodes.messages.nodes.attachments',

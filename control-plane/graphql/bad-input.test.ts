@@ -276,6 +276,7 @@ describe('a mutation', { timeout: TEST_MS }, () => {
       const reason = 'x';
       const changes: Record<string, Input> = {
         adminGroupRatioSet: { group: 'VIP', ratio: '0.1', reason },
+        adminModelRoutingSet: { id: model, routing: 'FASTEST', hedged: true, reason },
         adminModelUpsert: {
           id: model,
           name: 'swift',
@@ -291,7 +292,9 @@ describe('a mutation', { timeout: TEST_MS }, () => {
         },
         adminPaymentSettingsSet: { cardEnabled: false, reason },
         adminPoolUpdate: { id: pool, rpmCap: 1, reason },
+        adminProviderProbingSet: { id: provider, probeMinutes: 5, reason },
         adminProviderUpsert: { id: provider, ...OTHER_UPSTREAM, reason },
+        adminQuirksSet: { id: provider, quirks: [], reason },
         adminRouteUpsert: { id: route, ...routeOf(model, provider), priority: 2, reason },
         adminStorefrontSet: { state: 'CLOSED', reason },
         apiKeyUpdate: { id: key, name: 'other' },
