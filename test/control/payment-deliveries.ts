@@ -6,7 +6,7 @@ import { inTransaction, query, queryOne, sql } from '../../control-plane/databas
 import { applyEvent } from '../../control-plane/payments/card/events.service.ts';
 import type { ProcessorEvent } from '../../control-plane/payments/card/facts.ts';
 import { createTopUp } from '../../control-plane/payments/topup.service.ts';
-import { eventsOf, LEFT } from './payment-events.ts';
+import { eventsOf, leftAfter } from './payment-events.ts';
 
 const ACTOR = { ...SYSTEM_ACTOR, kind: 'WEBHOOK' as const };
 
@@ -56,6 +56,7 @@ export async function addKills(url: string): Promise<void> {
 }
 
 interface Delivery {
+  /** A wallet without entries. */
   walletId: string;
   /** Places of the events in the order of the processor. */
   order: readonly number[];
@@ -68,8 +69,8 @@ interface Delivery {
 /**
  * Delivers the events to a new top-up. At each event a first process is killed before the commit, one more
  * after each step of `killsAt`, and the last one after the commit and before its answer, so that the
- * processor sends the event again. Returns what differs from what is due (empty if nothing does), and after
- * which steps a connection was ended.
+ * processor sends the event again. Compares the wallet with what is due after each event. Returns what
+ * differs (empty if nothing does), and after which steps a connection was ended.
  */
 export async function deliver(
   em: () => EntityManager,
@@ -79,6 +80,7 @@ export async function deliver(
   const topUpId = await createTopUp(em(), draft);
   const events = eventsOf(topUpId, tag);
   const killed: Step[] = [];
+  const faults: string[] = [];
   for (const [place, at] of order.entries()) {
     const event = events[at];
     if (!event) throw new Error(`There is no event ${at}.`);
@@ -86,32 +88,32 @@ export async function deliver(
     for (const step of killsAt(place)) if (await dieAfter(em(), event, step)) killed.push(step);
     await applyEvent(em(), event, ACTOR);
     const again = await applyEvent(em(), event, ACTOR);
-    if (again !== 'REPEATED') return { faults: [`event ${at} was applied twice`], killed };
+    if (again !== 'REPEATED') faults.push(`event ${at} was applied twice`);
+    const known = order.slice(0, place + 1);
+    const wanted = leftAfter(known);
+    const booked = await bookedOf(em(), walletId);
+    if (booked.sum !== String(wanted.sum) || booked.credits !== wanted.credits)
+      faults.push(`${known.join('')}: ${JSON.stringify(booked)}`);
   }
-  const found = await bookedOf(em(), topUpId);
-  const wanted = { sum: String(LEFT), credits: 1, state: 'PARTIALLY_REFUNDED' };
-  const differs = JSON.stringify(found) !== JSON.stringify(wanted);
-  return { faults: differs ? [`${order.join('')}: ${JSON.stringify(found)}`] : [], killed };
+  const state = await stateOf(em(), topUpId);
+  if (state !== 'PARTIALLY_REFUNDED') faults.push(`${order.join('')}: ${state}`);
+  return { faults, killed };
 }
 
-interface Booked {
-  /** Micro-USD. */
-  sum: string | undefined;
-  credits: number | undefined;
-  state: string | undefined;
-}
-
-/** State of the top-up in the ledger and in its row. */
-async function bookedOf(em: EntityManager, topUpId: string): Promise<Booked> {
-  const booked = await queryOne<{ sum: string; credits: number; state: string }>(
+/** Net micro-USD in the wallet's accounts, debts included, and the number of credits by card. */
+async function bookedOf(em: EntityManager, walletId: string): Promise<{ sum?: string; credits?: number }> {
+  const booked = await queryOne<{ sum: string; credits: number }>(
     em,
-    sql`select coalesce(-sum(e.amount), 0)::text as sum,
-      (count(*) filter (where t.reference = ${`topup:${topUpId}:credit`}))::integer as credits,
-      (select state from top_up where id = ${topUpId}) as state
-    from ledger_transaction t join ledger_entry e on e.transaction_id = t.id and e.account_id = 'funding'
-    where starts_with(t.reference, ${`topup:${topUpId}:`})`,
+    sql`select coalesce(sum(amount), 0)::text as sum,
+      (count(distinct transaction_id) filter (where kind = 'TOP_UP_CARD'))::integer as credits
+    from ledger_entry where wallet_id = ${walletId}`,
   );
-  return { sum: booked?.sum, credits: booked?.credits, state: booked?.state };
+  return booked ?? {};
+}
+
+async function stateOf(em: EntityManager, topUpId: string): Promise<string | undefined> {
+  const row = await queryOne<{ state: string }>(em, sql`select state from top_up where id = ${topUpId}`);
+  return row?.state;
 }
 
 async function dieBeforeCommit(em: EntityManager, event: ProcessorEvent): Promise<void> {

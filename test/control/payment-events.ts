@@ -1,11 +1,20 @@
 /** Seven events of one payment by card, and the amount that is left in the wallet after any order of them. */
 import type { ProcessorEvent } from '../../control-plane/payments/card/facts.ts';
 
+const DOLLAR = 1_000_000n;
+
 /**
- * Micro-USD that the payment leaves: 25 dollars paid, 5 refunded, a refund of 4 that failed, a dispute of 10
- * won.
+ * What is due in the wallet, in micro-USD, and the number of credits, once these events are known: 25 dollars
+ * paid, 5 refunded, 4 refunded in vain, a dispute of 10 that is won. Nothing is due before the payment.
  */
-export const LEFT = 20_000_000n;
+export function leftAfter(known: readonly number[]): { sum: bigint; credits: number } {
+  const has = (at: number): boolean => known.includes(at);
+  if (!has(1)) return { sum: 0n, credits: 0 };
+  const refund = has(2) ? 5n : 0n;
+  const vain = has(3) && !has(4) ? 4n : 0n;
+  const dispute = has(5) && !has(6) ? 10n : 0n;
+  return { sum: (25n - refund - vain - dispute) * DOLLAR, credits: 1 };
+}
 
 /** The events in the order of the processor; `tag` makes their ids unique. */
 export function eventsOf(topUpId: string, tag: string): ProcessorEvent[] {

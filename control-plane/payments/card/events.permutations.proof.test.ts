@@ -1,6 +1,6 @@
 /**
- * All 5,040 orders of a payment's seven events, with the process killed before and after each commit, and in
- * the middle of a transaction.
+ * The 5,040 orders of a payment's seven events, with the process killed before and after each commit, and in
+ * the middle of a transaction. A run takes every 20th order; `PROOF_CASES=all` takes all.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openMoney } from '../../../test/money-fixture.ts';
@@ -8,15 +8,18 @@ import type { Money } from '../../../test/money-fixture.ts';
 import { addKills, deliver, STEPS } from '../../../test/control/payment-deliveries.ts';
 import type { Step } from '../../../test/control/payment-deliveries.ts';
 import { permutationsOf } from '../../../test/control/payment-events.ts';
+import { sliceOf } from '../../../test/seeds.ts';
 import { checkInvariants } from '../../wallet/invariants.ts';
-import { walletById } from '../../wallet/wallet.service.ts';
 
 const AT_ONCE = 6;
-const ORDERS = permutationsOf([0, 1, 2, 3, 4, 5, 6]);
+const SLICE = 20;
+const ALL = permutationsOf([0, 1, 2, 3, 4, 5, 6]);
+const ORDERS = sliceOf(ALL, SLICE);
+const TEST_MS = 1_800_000;
 
-/** One event of each order is cut off after one step; over all orders, each place after each step. */
+/** One event of each order is cut off after some steps; over all orders, each place after each step. */
 const killsOf = (at: number) => (place: number) =>
-  place === at % 7 ? STEPS.filter((_, step) => step === Math.floor(at / 7) % STEPS.length) : [];
+  place === at % 7 ? STEPS.filter((_, step) => (step + Math.floor(at / 7)) % 4 === 0) : [];
 
 let money: Money;
 beforeAll(async () => {
@@ -25,24 +28,25 @@ beforeAll(async () => {
 });
 afterAll(() => money.close());
 
-it('each order of the events leaves the same money in the wallet, and credits it once', async () => {
-  const kills = new Map<Step, number>();
-  const wallets = await Promise.all(Array.from({ length: AT_ONCE }, () => money.wallet({})));
-  const lanes = wallets.map(async ({ walletId }, lane) => {
-    const faults: string[] = [];
-    for (let at = lane; at < ORDERS.length; at += AT_ONCE) {
-      const delivery = { walletId, order: ORDERS[at] ?? [], tag: String(at), killsAt: killsOf(at) };
-      const done = await deliver(money.em, delivery);
-      faults.push(...done.faults);
-      for (const step of done.killed) kills.set(step, (kills.get(step) ?? 0) + 1);
-    }
-    return faults;
-  });
-  expect((await Promise.all(lanes)).flat()).toEqual([]);
-  const states = await Promise.all(wallets.map(({ walletId }) => walletById(money.em(), walletId)));
-  const sum = states.reduce((total, state) => total + (state?.cash ?? 0n) - (state?.receivable ?? 0n), 0n);
-  expect(sum).toBe(20_000_000n * BigInt(ORDERS.length));
-  expect(ORDERS).toHaveLength(5040);
-  expect([...kills.keys()].toSorted()).toEqual([...STEPS].toSorted());
-  expect(await checkInvariants(money.em())).toEqual([]);
-}, 900_000);
+it(
+  'each order of the events leaves what is due in the wallet after each event, and credits it once',
+  async () => {
+    expect(ALL).toHaveLength(5040);
+    const kills = new Map<Step, number>();
+    const lanes = Array.from({ length: AT_ONCE }, async (_, lane) => {
+      const faults: string[] = [];
+      for (let at = lane; at < ORDERS.length; at += AT_ONCE) {
+        const { walletId } = await money.wallet({});
+        const delivery = { walletId, order: ORDERS[at] ?? [], tag: String(at), killsAt: killsOf(at) };
+        const done = await deliver(money.em, delivery);
+        faults.push(...done.faults);
+        for (const step of done.killed) kills.set(step, (kills.get(step) ?? 0) + 1);
+      }
+      return faults;
+    });
+    expect((await Promise.all(lanes)).flat()).toEqual([]);
+    expect([...kills.keys()].toSorted()).toEqual([...STEPS].toSorted());
+    expect(await checkInvariants(money.em())).toEqual([]);
+  },
+  TEST_MS,
+);

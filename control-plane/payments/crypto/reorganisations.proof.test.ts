@@ -2,20 +2,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CONFIRMATIONS, openDeposits } from '../../../test/control/deposits.ts';
 import type { DepositHouse } from '../../../test/control/deposits.ts';
-import { PROOF_SEED } from '../../../test/seeds.ts';
+import { PROOF_SEED, TAKES_ALL_CASES } from '../../../test/seeds.ts';
 import { query, sql } from '../../database/sql.ts';
 
 const USDC = 1_000_000n;
 const DEPTH_MAX = 64;
-/** A run tests every fourth depth (which ones its seed decides) and those near the confirmations. */
-const STEP = 4;
+/** A run tests every 16th depth (which ones its seed decides) and those near the confirmations. */
+const STEP = 16;
 /** Blocks that follow the deposit when the reorganisation comes, by the state of the deposit then. */
 const FOLLOWING = { SEEN: 0, CONFIRMING: 2, CREDITED: CONFIRMATIONS - 1 };
 const TEST_MS = 600_000;
-/** The depths of this run. `PROOF_DEPTHS=all` tests all of them. */
+/** The depths of this run. `PROOF_CASES=all` tests all of them. */
 const DEPTHS = Array.from({ length: DEPTH_MAX }, (_, at) => at + 1).filter(
   (depth) =>
-    process.env['PROOF_DEPTHS'] === 'all' ||
+    TAKES_ALL_CASES ||
     depth % STEP === PROOF_SEED % STEP ||
     Math.abs(depth - CONFIRMATIONS) <= 1 ||
     depth === 1 ||
