@@ -47,7 +47,7 @@ export class AutoTopUpResolver {
   savedCardRemove(@Ctx() context: Context): Promise<AutoTopUpPayload> {
     return outcome({ wallet: null }, async () => {
       const walletId = await ensureWallet(context.em, viewerOf(context).id);
-      await forgetCard(context.em, walletId, context.settings.secretKey);
+      await forgetCard(context.em, walletId, context.settings);
       return { wallet: await walletView(context, walletId) };
     });
   }

@@ -21,7 +21,7 @@ export interface PaymentJobParts {
 
 /** Job: repeats refunds, compares open top-ups, begins automatic ones, and counts what is stuck. */
 export async function runPayments({ em, settings, log, now = new Date() }: PaymentJobParts): Promise<void> {
-  const processor = await openProcessor(em(), settings.secretKey);
+  const processor = await openProcessor(em(), settings);
   if (processor) {
     await repeatRefunds(em(), processor, now);
     await compareTopUps(em(), { processor, settings, now, log });
@@ -37,7 +37,7 @@ export async function runPayments({ em, settings, log, now = new Date() }: Payme
 /** Job: compares the balance of the processor once a day, and deletes old events. */
 export async function comparePayments(parts: PaymentJobParts): Promise<void> {
   const { em, settings, log, now = new Date() } = parts;
-  const processor = await openProcessor(em(), settings.secretKey);
+  const processor = await openProcessor(em(), settings);
   if (processor) await compareBalance(em(), { processor, settings, now, log });
   await pruneEvents(em());
 }

@@ -60,7 +60,7 @@ const refund = async (topUpId: string, amount: string): Promise<string[]> =>
   );
 
 const processor = async () => {
-  const opened = await openProcessor(em(), house.test.settings.secretKey);
+  const opened = await openProcessor(em(), house.test.settings);
   if (!opened) throw new Error('There is no processor.');
   return opened;
 };

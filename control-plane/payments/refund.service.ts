@@ -11,16 +11,19 @@ import { newId } from '../database/ids.ts';
 import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import { centsOf, checkCents } from './amount.rules.ts';
 import { callProcessor, ProcessorFailure, requireProcessor } from './card/processor.ts';
-import type { CardProcessor } from './card/processor.ts';
+import type { CardProcessor, ProcessorAccess } from './card/processor.ts';
 import { refundStatusOf } from './card/facts.ts';
 import { requireSameMoney } from './play.money.ts';
 import type { TopUpRow } from './topup.entity.ts';
 import { topUpById } from './topup.queries.ts';
+import type { RefundStatus } from './topup.rules.ts';
 import { lockTopUp } from './topup.rows.ts';
 import { applyNews } from './topup.service.ts';
 
 /** How long a refund that the processor did not confirm waits before it is sent again, in ms. */
 const REPEAT_MS = 60_000;
+/** Refunds of one payment that are read at once. */
+const PAGE = 100;
 
 /** A refund to make; the amount is in micro-USD. */
 export interface RefundInput {
@@ -35,7 +38,7 @@ export interface RefundBy {
   /** Id of the administrator, who has separate idempotency keys. */
   userId: string;
   actor: Actor;
-  settings: { secretKey: string };
+  settings: ProcessorAccess;
 }
 
 /** A refund that the processor has not confirmed yet. */
@@ -59,7 +62,7 @@ export async function refundTopUp(
 ): Promise<{ topUp: TopUpRow; replayed: boolean }> {
   const { topUpId, reason, idempotencyKey } = input;
   const amount = checkCents(input.amount, 'amount');
-  const processor = await requireProcessor(em, settings.secretKey);
+  const processor = await requireProcessor(em, settings);
   const wanted = { topUpId, amount: String(amount), reason };
   const guard = { actor: userId, mutation: 'adminTopUpRefund', key: idempotencyKey, input: wanted };
   const { id, replayed } = await inTransaction(em, (inner) =>
@@ -72,7 +75,10 @@ export async function refundTopUp(
   return { topUp, replayed };
 }
 
-/** Sends refunds again that the processor has not confirmed; at most 100. Returns their number. */
+/**
+ * Sends refunds again that the processor has not confirmed; at most 100. Returns their number. The processor
+ * is asked first whether it has the refund: it forgets an idempotency key after a day.
+ */
 export async function repeatRefunds(em: EntityManager, processor: CardProcessor, now: Date): Promise<number> {
   const due = await query<{ id: string }>(
     em,
@@ -82,7 +88,7 @@ export async function repeatRefunds(em: EntityManager, processor: CardProcessor,
   );
   for (const { id } of due) {
     const open = await openRefund(em, id);
-    if (open) await send(em, processor, open).catch(ignoreFailure);
+    if (open) await sendAgain(em, processor, open).catch(ignoreFailure);
   }
   return due.length;
 }
@@ -119,6 +125,15 @@ async function request(
   return id;
 }
 
+async function sendAgain(em: EntityManager, processor: CardProcessor, refund: OpenRefund): Promise<void> {
+  const { id, topUpId, paymentId } = refund;
+  const which = { payment_intent: paymentId, limit: PAGE };
+  const made = await callProcessor(em, () => processor.stripe.refunds.list(which));
+  const own = made.data.find(({ metadata }) => metadata?.['refund_id'] === id);
+  if (own) await learn(em, topUpId, { ...refund, status: refundStatusOf(own.status) });
+  else await send(em, processor, refund);
+}
+
 async function send(em: EntityManager, { stripe }: CardProcessor, refund: OpenRefund): Promise<void> {
   const { id, topUpId, paymentId, amount } = refund;
   const metadata = { refund_id: id, topup_id: topUpId };
@@ -129,17 +144,21 @@ async function send(em: EntityManager, { stripe }: CardProcessor, refund: OpenRe
         { idempotencyKey: `refund:${id}` },
       ),
     );
-    const status = refundStatusOf(sent.status);
-    await applyNews(em, topUpId, { events: [{ type: 'REFUND', id, amount, status }], actor: SYSTEM_ACTOR });
+    await learn(em, topUpId, { id, amount, status: refundStatusOf(sent.status) });
   } catch (error) {
     if (!(error instanceof ProcessorFailure) || !error.refused) return ignoreFailure(error);
-    await applyNews(em, topUpId, {
-      events: [{ type: 'REFUND', id, amount, status: 'FAILED' }],
-      actor: SYSTEM_ACTOR,
-    });
+    await learn(em, topUpId, { id, amount, status: 'FAILED' });
     await query(em, sql`update top_up_refund set failure_message = ${error.reason} where id = ${id}`);
     throw error;
   }
+}
+
+async function learn(
+  em: EntityManager,
+  topUpId: string,
+  { id, amount, status }: { id: string; amount: Micros; status: RefundStatus },
+): Promise<void> {
+  await applyNews(em, topUpId, { events: [{ type: 'REFUND', id, amount, status }], actor: SYSTEM_ACTOR });
 }
 
 /** The refund if the processor has not confirmed it yet. */

@@ -20,6 +20,8 @@ export interface FakeProcessor {
   key: string;
   secret: string;
   things: Map<string, Thing>;
+  /** Forgets all idempotency keys, as the real processor does after a day. */
+  forgetKeys(): void;
   /** Names of the calls so far, such as `POST checkout/sessions`. */
   calls: string[];
   mood: Mood;
@@ -50,6 +52,7 @@ export async function startFakeProcessor(): Promise<FakeProcessor> {
   const { things } = books;
   const fake: FakeProcessor = {
     ...{ url, key, secret, things, calls },
+    forgetKeys: () => processor.replays.clear(),
     get mood() {
       return moodOf(processor);
     },

@@ -117,9 +117,11 @@ function detach(method: Thing): Thing {
 /** A page of a list, newest first. */
 function listOf(books: Books, collection: string, query: URLSearchParams): unknown {
   const payment = query.get('payment_intent');
+  const customer = query.get('customer');
   const from = Number(query.get('created[gte]') ?? 0);
   const all = allOf(books, OBJECTS[collection] ?? '')
     .filter((thing) => payment === null || thing['payment_intent'] === payment)
+    .filter((thing) => customer === null || thing['customer'] === customer)
     .filter(({ created }) => typeof created !== 'number' || created >= from)
     .toReversed();
   const after = query.get('starting_after');

@@ -41,6 +41,8 @@ export interface CardProcessor {
   network: 'ok' | 'down' | 'lost';
   /** Forced answer to off-session payments. */
   offSession: OffSession;
+  /** First answers by idempotency key. The real processor forgets them after a day. */
+  replays: Map<string, Replay>;
   /** Method and path of the calls so far, such as `POST checkout/sessions`, oldest first. */
   calls: string[];
   close(): Promise<void>;
@@ -62,7 +64,7 @@ export async function startCardProcessor(options: ProcessorOptions): Promise<Car
   const deliveries = new Deliveries({ url: webhookUrl, secret, things, onChange: save });
   const books: Books = { things, origin: '', emit: (type, thing) => deliveries.emit(type, thing) };
   const server = createServer((request, response) => {
-    serve({ processor, replays, key: options.key, save }, request, response).catch((error: unknown) => {
+    serve({ processor, key: options.key, save }, request, response).catch((error: unknown) => {
       process.stderr.write(`${error instanceof Error ? String(error.stack) : String(error)}\n`);
       response.destroy();
     });
@@ -83,14 +85,13 @@ export async function startCardProcessor(options: ProcessorOptions): Promise<Car
     await new Promise<void>((resolve) => server.close(() => resolve()));
   };
   const processor: CardProcessor = {
-    ...{ url, books, deliveries, network: 'ok' as const, offSession: null, calls: [], close },
+    ...{ url, books, deliveries, network: 'ok' as const, offSession: null, replays, calls: [], close },
   };
   return processor;
 }
 
 interface ServeParts {
   processor: CardProcessor;
-  replays: Map<string, Replay>;
   key: string;
   save: () => void;
 }
@@ -140,8 +141,8 @@ interface AnyCall {
   idempotencyKey: string | undefined;
 }
 
-function answerAny({ processor, replays }: ServeParts, call: AnyCall): Answer {
-  const { books, deliveries, offSession, calls } = processor;
+function answerAny({ processor }: ServeParts, call: AnyCall): Answer {
+  const { books, deliveries, offSession, replays, calls } = processor;
   if (call.path.startsWith('/control/')) return answerControl({ books, deliveries }, call);
   const path = call.path.replace(/^\/v1\//, '');
   calls.push(`${call.method} ${path.replace(/\/[a-z]+_[^/]+/, '/:id')}`);

@@ -3,6 +3,7 @@
  * card.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type Stripe from 'stripe';
 import { SYSTEM_ACTOR } from '../../graphql/context.ts';
 import type { Actor } from '../../graphql/context.ts';
 import { inTransaction, query, queryOne, sql, toDate } from '../../database/sql.ts';
@@ -26,6 +27,11 @@ const WALLETS_MAX = 200;
 /** How long after its begin an attempt is repeated or looked up, if its process died, in ms. */
 const REPEAT_MS = 60_000;
 const AUTHENTICATION = 'authentication_required';
+/** Age from which an attempt is not sent again, in ms: the processor forgets idempotency keys after a day. */
+const KEY_MS = 23 * 60 * 60_000;
+/** Payments of one customer that are read at once; the clocks may differ by CLOCK_S, in seconds. */
+const PAGE = 100;
+const CLOCK_S = 300;
 
 const ACTOR: Actor = { ...SYSTEM_ACTOR, label: 'automatic top-up' };
 
@@ -73,14 +79,45 @@ export async function topUpAutomatically(
 }
 
 /**
- * Makes the payment of an automatic top-up, or learns its result if it was made before. A refusal makes the
- * top-up FAILED. Throws ProcessorFailure if the processor does not answer.
+ * Learns the result of an attempt that had no answer, or makes its payment if the processor has none and
+ * still knows the idempotency key. Throws ProcessorFailure if the processor does not answer.
  */
-export async function chargeSavedCard(
+export async function repeatAttempt(
+  em: EntityManager,
+  processor: CardProcessor,
+  { row, now }: { row: TopUpRow; now: Date },
+): Promise<void> {
+  const made = await madePayment(em, processor, row);
+  if (made && !UNPAID.has(made.status)) await learn(em, row, made);
+  else if (now.getTime() - row.createdAt.getTime() < KEY_MS) await chargeSavedCard(em, processor, row);
+  else await failAutomatic(em, row, null);
+}
+
+/** States of a payment that never becomes paid without the customer. */
+export const UNPAID: ReadonlySet<Stripe.PaymentIntent.Status> = new Set([
+  'requires_payment_method',
+  'canceled',
+]);
+
+/** The payment that the processor made for the attempt; undefined without one, or without a saved card. */
+async function madePayment(
   em: EntityManager,
   { stripe }: CardProcessor,
   row: TopUpRow,
-): Promise<void> {
+): Promise<Stripe.PaymentIntent | undefined> {
+  const card = await savedCard(em, row.walletId);
+  if (!card) return undefined;
+  const created = { gte: Math.floor(row.createdAt.getTime() / 1000) - CLOCK_S };
+  const which = { customer: card.customerId, created, limit: PAGE, expand: ['data.latest_charge'] };
+  const { data } = await callProcessor(em, () => stripe.paymentIntents.list(which));
+  return data.find(({ metadata }) => metadata['topup_id'] === row.id);
+}
+
+/**
+ * Makes the payment of an automatic top-up. A refusal makes the top-up FAILED. Throws ProcessorFailure if the
+ * processor does not answer.
+ */
+async function chargeSavedCard(em: EntityManager, { stripe }: CardProcessor, row: TopUpRow): Promise<void> {
   const card = await savedCard(em, row.walletId);
   if (!card) return failAutomatic(em, row, null);
   const parameters = {
@@ -98,13 +135,17 @@ export async function chargeSavedCard(
     const payment = await callProcessor(em, () =>
       stripe.paymentIntents.create(parameters, { idempotencyKey: `topup:${row.id}` }),
     );
-    const facts = factsOfPayment({ ...payment });
-    if (facts.events.length === 0) facts.events.push({ type: 'PROGRESS', stage: 'AWAITING_PAYMENT' });
-    await applyFacts(em, { ...facts, topUpId: row.id }, ACTOR);
+    await learn(em, row, payment);
   } catch (error) {
     if (!(error instanceof ProcessorFailure) || !error.refused) throw error;
     await failAutomatic(em, row, error);
   }
+}
+
+async function learn(em: EntityManager, { id }: TopUpRow, payment: Stripe.PaymentIntent): Promise<void> {
+  const facts = factsOfPayment({ ...payment });
+  if (facts.events.length === 0) facts.events.push({ type: 'PROGRESS', stage: 'AWAITING_PAYMENT' });
+  await applyFacts(em, { ...facts, topUpId: id }, ACTOR);
 }
 
 /** Marks an attempt as failed, mails the owner once, and switches off after too many failures in a row. */

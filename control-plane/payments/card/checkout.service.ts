@@ -14,7 +14,7 @@ import type { TopUpRow } from '../topup.entity.ts';
 import { cardUseOfDay, topUpById } from '../topup.queries.ts';
 import { applyNews, createTopUp } from '../topup.service.ts';
 import { callProcessor, ProcessorFailure, requireProcessor } from './processor.ts';
-import type { CardProcessor } from './processor.ts';
+import type { CardProcessor, ProcessorAccess } from './processor.ts';
 
 /**
  * Time in which the processor's page can be paid, in minutes. The processor refuses 30 or less, and a
@@ -27,8 +27,7 @@ const PATH = /^\/(?![/\\])[\w\-./~%]{0,200}$/;
 const CONSOLE_PATH = '/wallet';
 
 /** The settings of the installation that payments by card need. */
-export interface CardSettings {
-  secretKey: string;
+export interface CardSettings extends ProcessorAccess {
   /** Address of the console, to which the processor's page leads back. */
   consoleUrl: string;
 }
@@ -51,7 +50,7 @@ export async function beginCardTopUp(
   { userId, actor, settings }: { userId: string; actor: Actor; settings: CardSettings },
   input: CardTopUpInput,
 ): Promise<{ topUp: TopUpRow; replayed: boolean }> {
-  const processor = await requireProcessor(em, settings.secretKey);
+  const processor = await requireProcessor(em, settings);
   const returnPath = checkPath(input.returnPath ?? null);
   const wanted = { amount: String(input.amount), returnPath, saveCard: input.saveCard };
   const guard = { actor: userId, mutation: 'topUpCardCreate', key: input.idempotencyKey, input: wanted };
@@ -122,7 +121,7 @@ export async function cancelTopUp(
   if (row.state === 'EXPIRED') return row;
   const { sessionId } = row;
   if (row.state !== 'AWAITING_PAYMENT' || !sessionId) throw tooLate();
-  const { stripe } = await requireProcessor(em, settings.secretKey);
+  const { stripe } = await requireProcessor(em, settings);
   try {
     await callProcessor(em, () => stripe.checkout.sessions.expire(sessionId));
   } catch (error) {

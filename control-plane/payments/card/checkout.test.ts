@@ -282,7 +282,7 @@ describe('a refund', () => {
       house.processor.mood = 'ok';
       expect(codesOf(answer, 'adminTopUpRefund')).toEqual([]);
       expect((await customer.wallet()).cash).toBe('15.00');
-      const processor = await openProcessor(em(), house.test.settings.secretKey);
+      const processor = await openProcessor(em(), house.test.settings);
       if (!processor) throw new Error('There is no processor.');
       expect(await repeatRefunds(em(), processor, new Date())).toBe(0);
       expect(await repeatRefunds(em(), processor, new Date(Date.now() + 120_000))).toBe(1);

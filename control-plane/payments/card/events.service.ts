@@ -76,8 +76,8 @@ export async function pruneEvents(em: EntityManager): Promise<void> {
 }
 
 /**
- * The top-up by card that the metadata name, if session and payment are the ones that are known of it, or the
- * one with this payment.
+ * The top-up by card with this payment, else the one that the metadata name. Session and payment must be the
+ * ones that are known of it: facts that name two top-ups are of none.
  */
 async function findTopUp(
   em: EntityManager,
@@ -86,11 +86,11 @@ async function findTopUp(
   const sessionId = details.sessionId ?? null;
   const row = await queryOne<{ id: string }>(
     em,
-    sql`select id from top_up where method = 'CARD' and case
-      when payment_id = ${paymentId} then true
-      else id = ${topUpId} and coalesce(payment_id = ${paymentId}, true)
-        and coalesce(session_id = ${sessionId}, true) end
-    and (id = ${topUpId} or payment_id = ${paymentId}) limit 1`,
+    sql`select id from top_up
+    where method = 'CARD' and (id = ${topUpId} or payment_id = ${paymentId})
+      and coalesce(payment_id = ${paymentId}, true) and coalesce(session_id = ${sessionId}, true)
+      and not exists (select from top_up other
+        where other.payment_id = ${paymentId} and other.id <> top_up.id)`,
   );
   return row?.id ?? null;
 }

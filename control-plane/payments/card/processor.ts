@@ -1,8 +1,11 @@
 /** Calls of the card processor's API, with the address and the key of the settings. */
+import { Agent as PlainAgent } from 'node:http';
+import { Agent as SecureAgent } from 'node:https';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import Stripe from 'stripe';
 import { UserFailure } from '../../graphql/errors.ts';
 import { query, sql } from '../../database/sql.ts';
+import { publicLookup } from '../../upstreams/address-guard.ts';
 import { processorCalls } from '../payment.metrics.ts';
 import { apiKeyOf, paymentSettings } from '../settings.service.ts';
 import type { PaymentSettingsRow } from '../settings.entity.ts';
@@ -11,6 +14,13 @@ import type { PaymentSettingsRow } from '../settings.entity.ts';
 const CALL_MS = 20_000;
 /** Further attempts after a lost connection. They carry the same idempotency key. */
 const RETRIES = 1;
+
+/** The settings of the installation with which the processor is called. */
+export interface ProcessorAccess {
+  secretKey: string;
+  /** Whether the processor may have a private address. The demo's processor always may. */
+  allowPrivateUpstreams: boolean;
+}
 
 /** The processor's API, and the settings with which it is called. */
 export interface CardProcessor {
@@ -44,15 +54,20 @@ export class ProcessorFailure extends UserFailure {
 }
 
 /** The processor; null if payments by card are not configured. */
-export async function openProcessor(em: EntityManager, secretKey: string): Promise<CardProcessor | null> {
+export async function openProcessor(
+  em: EntityManager,
+  { secretKey, allowPrivateUpstreams }: ProcessorAccess,
+): Promise<CardProcessor | null> {
   const settings = await paymentSettings(em);
   const key = apiKeyOf(settings, secretKey);
-  return key === null ? null : { stripe: clientOf(settings.apiAddress, key), settings };
+  if (key === null) return null;
+  const allowPrivate = allowPrivateUpstreams || settings.playMoney;
+  return { stripe: clientOf(settings.apiAddress, { key, allowPrivate }), settings };
 }
 
 /** The processor. Throws CONFLICT if payments by card are not configured or switched off. */
-export async function requireProcessor(em: EntityManager, secretKey: string): Promise<CardProcessor> {
-  const processor = await openProcessor(em, secretKey);
+export async function requireProcessor(em: EntityManager, access: ProcessorAccess): Promise<CardProcessor> {
+  const processor = await openProcessor(em, access);
   if (processor?.settings.cardEnabled) return processor;
   throw new UserFailure('CONFLICT', 'Payments by card are not offered now. Choose another method.');
 }
@@ -76,9 +91,11 @@ export async function callProcessor<T>(em: EntityManager, call: () => Promise<T>
   }
 }
 
-function clientOf(address: string, key: string): Stripe {
+/** The host was public when it was entered; a guarded client checks it again at each connection. */
+function clientOf(address: string, { key, allowPrivate }: { key: string; allowPrivate: boolean }): Stripe {
   const { hostname, port, protocol } = new URL(address);
   const isPlain = protocol === 'http:';
+  const guard = { lookup: publicLookup };
   return new Stripe(key, {
     host: hostname,
     port: port || (isPlain ? 80 : 443),
@@ -86,6 +103,7 @@ function clientOf(address: string, key: string): Stripe {
     timeout: CALL_MS,
     maxNetworkRetries: RETRIES,
     telemetry: false,
+    ...(!allowPrivate && { httpAgent: isPlain ? new PlainAgent(guard) : new SecureAgent(guard) }),
   });
 }
 

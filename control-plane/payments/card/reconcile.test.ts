@@ -61,7 +61,15 @@ describe('an open top-up', () => {
     expect(await customer.topUp(topUp.id)).toMatchObject({ state: 'CREDITED', credited: '25.00' });
     expect((await customer.topUp(topUp.id)).receiptUrl).toMatch(/receipts/);
     expect(await correctionsOf(topUp.id)).toEqual(['25000000']);
-    expect(lines).toEqual([expect.objectContaining({ level: 'warn', topUpId: topUp.id })]);
+    const detail = '25.00 US dollars that no event had reported; now CREDITED.';
+    expect(lines).toEqual([
+      { level: 'warn', topUpId: topUp.id, detail, message: expect.stringMatching(/Check its webhook/) },
+    ]);
+    expect(await query(em(), sql`select kind, detail from payment_correction`)).toEqual([
+      { kind: 'MISSED_EVENT', detail },
+    ]);
+    const compared = sql`select reconciled_at > now() + interval '9 minutes' as late from payment_settings`;
+    expect(await query(em(), compared)).toEqual([{ late: true }]);
     await house.report('checkout.session.completed', session.id);
     await run(30);
     expect((await customer.wallet()).cash).toBe('25.00');
@@ -187,8 +195,17 @@ describe('the daily comparison of the balance', () => {
       )
         house.processor.things.delete(id);
     await query(em(), sql`update payment_settings set balance_checked_to = null`);
+    await compare(1);
+    expect((await rowOf(topUp.id))?.issue).toBeNull();
+    await query(em(), sql`update payment_settings set balance_checked_to = null`);
     await compare(36 * 60);
     expect((await rowOf(topUp.id))?.issue).toBe('NOT_AT_PROCESSOR');
+    const others = await query(
+      em(),
+      sql`select id from top_up where issue is not null and id <> ${topUp.id}
+      and state = 'CREDITED'`,
+    );
+    expect(others).toEqual([]);
     expect((await customer.wallet()).cash).toBe('25.00');
   });
 });

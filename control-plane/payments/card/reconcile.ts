@@ -16,7 +16,7 @@ import { SAME_MONEY, topUpById } from '../topup.queries.ts';
 import { lifeOf, lockPayment } from '../topup.rows.ts';
 import { contributionOf } from '../topup.rules.ts';
 import { applyNews } from '../topup.service.ts';
-import { chargeSavedCard, failAutomatic } from './auto.service.ts';
+import { failAutomatic, repeatAttempt, UNPAID } from './auto.service.ts';
 import { CHECK_AFTER_MS, openPage } from './checkout.service.ts';
 import type { CardSettings } from './checkout.service.ts';
 import { applyFacts } from './events.service.ts';
@@ -33,6 +33,8 @@ const DAY_MS = 24 * 60 * 60_000;
  * The daily comparison begins this long before the end of the last one, for what the processor books late.
  */
 const OVERLAP_MS = 2 * DAY_MS;
+/** How late an event may credit its payment, in ms: the processor repeats events for three days. */
+const LATE_MS = 3 * DAY_MS;
 /** Refunds or disputes of one payment that are read at once. */
 const PAGE = 100;
 
@@ -48,7 +50,8 @@ export interface ReconcileParts {
 
 /**
  * Compares the top-ups that are due with the processor: open ones ten minutes after the last comparison.
- * Several processes at once compare different ones. Returns the number of compared top-ups.
+ * Several processes at once compare different ones. Returns the number of compared top-ups. A top-up that
+ * cannot be compared does not stop the others; its error is thrown after them.
  */
 export async function compareTopUps(em: EntityManager, parts: ReconcileParts): Promise<number> {
   const { now } = parts;
@@ -58,14 +61,16 @@ export async function compareTopUps(em: EntityManager, parts: ReconcileParts): P
       select id from top_up where check_at <= ${now} and method = 'CARD' and ${SAME_MONEY}
       order by check_at limit ${CHECKED_MAX} for update skip locked) returning id`,
   );
-  for (const { id } of due) await compareOne(em, id, parts);
+  const failures: unknown[] = [];
+  for (const { id } of due) await compareOne(em, id, parts).catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
   await query(em, sql`update payment_settings set reconciled_at = ${now}`);
   return due.length;
 }
 
 /**
  * Compares all movements of the processor's balance since the last comparison, if a day has passed. Returns
- * whether it did. Throws ProcessorFailure.
+ * whether it did. Throws ProcessorFailure, and after all movements the error of one that cannot be booked.
  */
 export async function compareBalance(em: EntityManager, parts: ReconcileParts): Promise<boolean> {
   const { now, processor } = parts;
@@ -73,8 +78,9 @@ export async function compareBalance(em: EntityManager, parts: ReconcileParts): 
   if (balanceCheckedTo && now.getTime() - balanceCheckedTo.getTime() < DAY_MS) return false;
   const from = new Date((balanceCheckedTo ?? now).getTime() - OVERLAP_MS);
   const seen = new Set<string>();
+  const failures: unknown[] = [];
   await callProcessor(em, async () => {
-    const created = { gte: Math.floor(from.getTime() / 1000) };
+    const created = { gte: Math.floor((from.getTime() - LATE_MS) / 1000) };
     const pages = processor.stripe.balanceTransactions.list({
       created,
       limit: PAGE,
@@ -83,9 +89,11 @@ export async function compareBalance(em: EntityManager, parts: ReconcileParts): 
     for await (const { source } of pages) {
       const facts = factsOfBalance(source);
       if (facts?.paymentId) seen.add(facts.paymentId);
-      if (facts) await correct(em, facts, parts);
+      // An error of this program is no failure of the processor's call.
+      if (facts) await correct(em, facts, parts).catch((error: unknown) => failures.push(error));
     }
   });
+  if (failures.length > 0) throw failures[0];
   await markMissing(em, { from, to: new Date(now.getTime() - DAY_MS), seen: [...seen] });
   await query(em, sql`update payment_settings set balance_checked_to = ${now}`);
   return true;
@@ -113,7 +121,7 @@ async function ask(em: EntityManager, row: TopUpRow, parts: ReconcileParts): Pro
   const { stripe } = parts.processor;
   const { sessionId, automatic } = row;
   if (automatic && !row.paymentId) {
-    await chargeSavedCard(em, parts.processor, row);
+    await repeatAttempt(em, parts.processor, { row, now: parts.now });
     return true;
   }
   if (!automatic && !sessionId) {
@@ -138,7 +146,7 @@ async function askForPayment(
   const expand = ['latest_charge', 'payment_method'];
   const payment = await callProcessor(em, () => stripe.paymentIntents.retrieve(paymentId, { expand }));
   await correct(em, factsOfPayment(plain(payment)), parts);
-  if (row.automatic && payment.status === 'requires_payment_method') await failAutomatic(em, row, null);
+  if (row.automatic && UNPAID.has(payment.status)) await failAutomatic(em, row, null);
   if (row.saveCard) await saveCardOf(em, row, payment);
   const which = { payment_intent: paymentId, limit: PAGE };
   const refunds = await callProcessor(em, () => stripe.refunds.list(which));

@@ -7,6 +7,7 @@ import { inTransaction, query, queryOne, sql } from '../../database/sql.ts';
 import { holdPlayMoney } from '../play.money.ts';
 import type { TopUpRow } from '../topup.entity.ts';
 import { callProcessor, openProcessor, ProcessorFailure } from './processor.ts';
+import type { ProcessorAccess } from './processor.ts';
 
 /** A saved card: the processor's ids, and what is shown. */
 export interface SavedCard {
@@ -59,9 +60,13 @@ export async function saveCardOf(
  * Forgets the card here and at the processor, and switches automatic top-ups off. Throws
  * PAYMENT_PROVIDER_ERROR if the processor does not answer; a card that it does not know is forgotten.
  */
-export async function forgetCard(em: EntityManager, walletId: string, secretKey: string): Promise<void> {
+export async function forgetCard(
+  em: EntityManager,
+  walletId: string,
+  access: ProcessorAccess,
+): Promise<void> {
   const card = await savedCard(em, walletId);
-  const processor = card ? await openProcessor(em, secretKey) : null;
+  const processor = card ? await openProcessor(em, access) : null;
   if (card && processor) {
     try {
       await callProcessor(em, () => processor.stripe.paymentMethods.detach(card.methodId));
