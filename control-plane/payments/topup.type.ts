@@ -68,6 +68,11 @@ export class TopUp extends GlobalObject {
   @Field(() => Boolean, { description: 'Whether automatic top-up began it.' })
   automatic!: boolean;
 
+  @Field(() => Boolean, {
+    description: "Whether it was paid with a demo's play money, which is gift credit.",
+  })
+  playMoney!: boolean;
+
   @Field(() => Money, { description: 'Amount that was asked for, or that is on its way.' })
   amount!: bigint;
 

@@ -22,7 +22,8 @@ const START_MS = 30_000;
 export type Disturbance = (
   question: { method: string; params: unknown[] },
   answer: { result?: unknown; error?: unknown },
-) => { result?: unknown; error?: unknown } | number;
+) => Said | Promise<Said>;
+type Said = { result?: unknown; error?: unknown } | number;
 
 /** A running chain. */
 export interface TestChain {
@@ -153,7 +154,7 @@ async function startService(url: string): Promise<Service> {
     const headers = { 'content-type': 'application/json' };
     const original = await fetch(url, { method: 'POST', headers, body: text });
     const known = (await original.json()) as { result?: unknown; error?: unknown };
-    const said = disturbance ? disturbance(question, known) : known;
+    const said = disturbance ? await disturbance(question, known) : known;
     if (typeof said === 'number') response.writeHead(said).end();
     else response.writeHead(200, headers).end(JSON.stringify(said));
   };

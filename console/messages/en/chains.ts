@@ -18,9 +18,10 @@ export const chains = {
         DISAGREEMENT:
           'The two RPC services differ. This is normal for a moment. If it lasts, one of them is broken.',
         DOWN: 'An RPC service does not answer.',
-        RATE_LIMITED: 'An RPC service limits the rate of requests.',
-        REFUSED: 'An RPC service accepts only smaller requests. The gateway now sends smaller ones.',
-        WRONG: 'An RPC service sent an invalid answer.',
+        LAGGING: 'An RPC service is many blocks behind the other one. Newer deposits wait.',
+        RATE_LIMITED: 'An RPC service limits the rate of questions.',
+        REFUSED: 'An RPC service wants smaller questions. They are made smaller.',
+        WRONG: 'An RPC service sent an answer that makes no sense.',
         WRONG_CHAIN: 'An RPC service serves another chain.',
       },
       since: 'Since',

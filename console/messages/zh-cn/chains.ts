@@ -13,6 +13,7 @@ export const chains: Translation<typeof english> = {
       troubles: {
         DISAGREEMENT: '两个 RPC 服务不一致。短暂出现属正常；如果持续，则其中一个有故障。',
         DOWN: '一个 RPC 服务没有答复。',
+        LAGGING: '一个 RPC 服务落后另一个许多区块。较新的充值需要等待。',
         RATE_LIMITED: '一个 RPC 服务限制了查询频率。',
         REFUSED: '一个 RPC 服务要求更小的查询。查询已缩小。',
         WRONG: '一个 RPC 服务的答复没有意义。',

@@ -5,7 +5,7 @@ import { query, queryOne, sql } from '../../database/sql.ts';
 import { ChainSchema } from './chain.entity.ts';
 import type { ChainRow } from './chain.entity.ts';
 import type { BlockId } from './deposit.rules.ts';
-import type { ChainError } from './rpc.pair.ts';
+import type { ChainError, ChainHead } from './rpc.pair.ts';
 
 /** Time after which another process may take over, in seconds: longer than the questions of one step. */
 const CLAIM_SECONDS = 120;
@@ -83,16 +83,24 @@ export async function storeScan(em: EntityManager, chainId: number, last: BlockI
   );
 }
 
-/** Stores the head that was read, and the size of the next question. Ends trouble. */
+/**
+ * Stores the head that was read, and the size of the next question. Ends trouble, except that one service
+ * lags: then the chain was not read up to its newest block.
+ */
 export async function storeHead(
   em: EntityManager,
   chainId: number,
-  { head, scanSize }: { head: number; scanSize: number },
+  { head, scanSize }: { head: ChainHead; scanSize: number },
 ): Promise<void> {
+  const { number, isLagging } = head;
+  const detail = `An RPC service has no block after ${number}, which the other one has.`;
   await query(
     em,
-    sql`update crypto_chain set head = ${head}, scan_size = ${scanSize}, read_at = now(), failures = 0,
-      trouble = null, trouble_detail = null, trouble_since = null
+    sql`update crypto_chain set head = ${number}, scan_size = ${scanSize}, failures = 0,
+      read_at = case when ${isLagging} then read_at else now() end,
+      trouble = case when ${isLagging} then 'LAGGING' end,
+      trouble_detail = case when ${isLagging} then ${detail} end,
+      trouble_since = case when ${isLagging} then coalesce(trouble_since, now()) end
     where chain_id = ${chainId}`,
   );
 }

@@ -6,7 +6,6 @@ import type { ChainRow } from './chain.entity.ts';
 import { holdClaim } from './chain.rows.ts';
 import { apply, DepositSchema, lockDeposit } from './deposit.rows.ts';
 import type { DepositRow } from './deposit.rows.ts';
-import { creditable } from './deposit.rules.ts';
 import type { Terms } from './deposit.rules.ts';
 import type { Pass } from './pass.ts';
 import type { ChainHead } from './rpc.pair.ts';
@@ -23,6 +22,8 @@ interface Due {
   contract: Address;
   /** Smallest sum that is credited, in micro-USD. */
   minimum: bigint;
+  /** Sum of these deposits, in micro-USD. */
+  sum: bigint;
 }
 
 /** Credits what is deep enough. A frozen chain credits nothing. */
@@ -44,16 +45,17 @@ interface Depth {
 
 /** The addresses whose deep deposits together reach the minimum of their token. */
 async function dueAddresses(em: EntityManager, { chainId }: ChainRow, deepest: number): Promise<Due[]> {
-  const rows = await query<{ address: Address; contract: Address; minimum: string }>(
+  const rows = await query<{ address: Address; contract: Address; minimum: string; sum: string }>(
     em,
-    sql`select deposit.address, deposit.contract, token.minimum::text from crypto_deposit deposit
+    sql`select deposit.address, deposit.contract, token.minimum::text, sum(deposit.amount)::text as sum
+    from crypto_deposit deposit
     join crypto_token token on token.chain_id = deposit.chain_id and token.contract = deposit.contract
     where deposit.chain_id = ${chainId} and deposit.state in ('SEEN', 'CONFIRMING')
       and deposit.block_number <= ${deepest}
     group by deposit.address, deposit.contract, token.minimum having sum(deposit.amount) >= token.minimum
     order by min(deposit.created_at) limit ${ADDRESSES_PER_PASS}`,
   );
-  return rows.map((row) => ({ ...row, minimum: BigInt(row.minimum) }));
+  return rows.map((row) => ({ ...row, minimum: BigInt(row.minimum), sum: BigInt(row.sum) }));
 }
 
 async function creditAddress(pass: Pass, due: Due, { head, deepest, terms }: Depth): Promise<void> {
@@ -66,8 +68,13 @@ async function creditAddress(pass: Pass, due: Due, { head, deepest, terms }: Dep
     { orderBy: { amount: 'desc', reference: 'asc' }, limit: DEPOSITS_AT_ONCE },
   );
   const verified: DepositRow[] = [];
-  for (const row of deep) if (await isVerified(pass, row)) verified.push(row);
-  const payable = creditable(verified, due.minimum);
+  let { sum } = due;
+  for (const row of deep) {
+    if (await isVerified(pass, row)) verified.push(row);
+    else sum -= row.amount;
+  }
+  // More deposits than are credited at once count for the minimum, or many small ones would wait forever.
+  const payable = sum >= due.minimum ? verified : [];
   if (payable.length === 0) return;
   await inTransaction(em(), async (inner) => {
     const { frozenAt } = await holdClaim(inner, claimed);

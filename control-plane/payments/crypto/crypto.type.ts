@@ -15,6 +15,7 @@ export const ChainTroubleEnum = describeEnum<ChainTrouble>(
     DOWN: 'An RPC service does not answer.',
     WRONG: 'An RPC service sent an answer that makes no sense.',
     DISAGREEMENT: 'The two RPC services differ, as they do for moments around a reorganisation.',
+    LAGGING: 'An RPC service is many blocks behind the other one. Only what both have is read.',
     WRONG_CHAIN: 'An RPC service serves another chain.',
   },
 );

@@ -1,7 +1,7 @@
 /** Tests of a deposit's life: every state under every event, and random histories of a chain. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { confirmationsOf, creditable, isDeepEnough, isOpen, step } from './deposit.rules.ts';
+import { confirmationsOf, isDeepEnough, isOpen, step } from './deposit.rules.ts';
 import type { BlockId, DepositEvent, DepositLife, DepositState } from './deposit.rules.ts';
 
 const HERE: BlockId = { number: 100, hash: '0xhere' };
@@ -76,17 +76,7 @@ describe('the depth of a deposit', () => {
   });
 });
 
-describe('small deposits', () => {
-  it('wait until their sum reaches the minimum, and are then credited together', () => {
-    const [one, two] = [{ amount: 400_000n }, { amount: 600_000n }];
-    expect(creditable([one], 1_000_000n)).toEqual([]);
-    expect(creditable([one, two], 1_000_000n)).toEqual([one, two]);
-    expect(creditable([one, two], 1_000_001n)).toEqual([]);
-    expect(creditable([], 1n)).toEqual([]);
-  });
-});
-
-/** A change of the chain: blocks are added, or replaced from a depth on. */
+/** What happens to the chain of one transaction: blocks are added, or replaced from a depth on. */
 type Turn = { grow: number } | { reorganise: number; minesAgainAfter: number | null };
 
 const turns = fc.array(

@@ -85,15 +85,6 @@ export function isOpen({ state }: Pick<DepositLife, 'state'>): boolean {
   return state === 'SEEN' || state === 'CONFIRMING';
 }
 
-/**
- * The deposits of one address that may be credited now: all that are deep enough, once their sum reaches the
- * minimum. Smaller deposits wait until further ones arrive.
- */
-export function creditable<T extends { amount: bigint }>(deep: readonly T[], minimum: bigint): readonly T[] {
-  const sum = deep.reduce((total, { amount }) => total + amount, 0n);
-  return sum >= minimum ? deep : [];
-}
-
 function isSeen({ state }: DepositLife): boolean {
   return state === 'SEEN';
 }

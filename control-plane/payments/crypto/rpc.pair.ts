@@ -10,9 +10,10 @@ const LAG_BLOCKS_MAX = 50;
 
 /**
  * Why a chain cannot be read. DISAGREEMENT: the services differ, as they do for moments around a
- * reorganisation. WRONG_CHAIN: a service is of another chain. The others are faults of one service.
+ * reorganisation. LAGGING: one service is many blocks behind, and the chain is read only up to there.
+ * WRONG_CHAIN: a service is of another chain. The others are faults of one service.
  */
-export type ChainTrouble = RpcFault | 'DISAGREEMENT' | 'WRONG_CHAIN';
+export type ChainTrouble = RpcFault | 'DISAGREEMENT' | 'LAGGING' | 'WRONG_CHAIN';
 
 /** The chain cannot be read now; nothing may be concluded from that. */
 export class ChainError extends Error {

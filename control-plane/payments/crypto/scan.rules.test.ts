@@ -9,6 +9,7 @@ describe('the next range', () => {
   it('begins at the first block if nothing was scanned, or no known block is left', () => {
     expect(nextRange({ ...start, cursor: null, fork: null }, 5000, 2000)).toEqual({ from: 10, to: 2009 });
     expect(nextRange({ ...start, fork: null }, 5000, 2000)).toEqual({ from: 10, to: 2009 });
+    expect(nextRange({ ...start, cursor: null }, 5000, 2000)).toEqual({ from: 10, to: 2009 });
   });
 
   it('begins before the cursor, the fork and the head, whichever is lowest', () => {

@@ -93,7 +93,7 @@ async function runPass(pass: Pass): Promise<void> {
   const scanSize = await scan(pass, head, { cursor: row.cursor ?? null, fork });
   await inTransaction(em(), async (inner) => {
     await holdClaim(inner, claimed);
-    await storeHead(inner, row.chainId, { head: head.number, scanSize });
+    await storeHead(inner, row.chainId, { head, scanSize });
     await bury(inner, row.chainId, head.number);
     if (head.number !== row.head) await tellOwners(inner, row.chainId);
   });
