@@ -67,13 +67,27 @@ describe.skipIf(!ready)('the list of top-ups', () => {
   });
 });
 
-describe.skipIf(!ready)('a refund', () => {
-  const where = '/admin/payments/top-ups/top_a2';
+const TOP_UP = '/admin/payments/top-ups/top_a2';
 
+describe.skipIf(!ready)('a refund of play money', () => {
+  test('names the gift credit, and no card', async () => {
+    const [, topUp] = house.stage.fake.state.desk.topUps;
+    Object.assign(topUp ?? {}, { playMoney: true });
+    await visit(TOP_UP, async (page) => {
+      await page.getByText('Card, play money').waitFor();
+      const dialog = await openDialog(page, 'Refund…');
+      await dialog.getByText('This is play money').waitFor();
+      await dialog.getByText('Gift credit in the wallet').waitFor();
+      await dialog.getByText('$35.00').waitFor();
+    });
+  });
+});
+
+describe.skipIf(!ready)('a refund', () => {
   test('of a part is sent by keyboard after the administrator has confirmed the password', async () => {
     const { state } = house.stage.fake;
     state.stale = true;
-    await visit(where, async (page) => {
+    await visit(TOP_UP, async (page) => {
       const dialog = await openDialog(page, 'Refund…');
       const amount = dialog.getByLabel('Amount');
       expect(await amount.inputValue()).toBe('80.00');
@@ -95,7 +109,7 @@ describe.skipIf(!ready)('a refund', () => {
   test('needs a reason, and says that the wallet has too little cash', async () => {
     const [, topUp] = house.stage.fake.state.adminPayments.topUps;
     Object.assign(topUp ?? {}, { credited: '1250.00', refunded: '0.00' });
-    await visit(where, async (page) => {
+    await visit(TOP_UP, async (page) => {
       await buttonOf(page, 'Refund…').click();
       const dialog = page.getByRole('dialog');
       const refund = dialog.getByRole('button', { name: 'Refund $1,250.00' });
@@ -103,7 +117,7 @@ describe.skipIf(!ready)('a refund', () => {
       expect(sent()).toEqual([]);
       await dialog.getByLabel('Reason').fill('Asked for it.');
       await refund.click();
-      await dialog.getByText('The wallet has too little free cash.').waitFor();
+      await dialog.getByText('The wallet has too little free credit.').waitFor();
       await refund.click();
       await expect.poll(() => sent().length).toBe(2);
       const keys = sent().map(({ idempotencyKey }) => idempotencyKey);

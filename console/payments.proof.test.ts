@@ -1,6 +1,7 @@
 /** Adding cash in a real browser: by card and by deposit, by mouse and by keyboard, and automatic top-ups. */
+import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { ready, violations } from './test/browser.ts';
+import { overflow, ready, violations } from './test/browser.ts';
 import { houseOfTests, press } from './test/visit.ts';
 
 const house = houseOfTests();
@@ -57,6 +58,53 @@ describe.skipIf(!ready)('a top-up by card', () => {
       await page.getByRole('link', { name: 'Open the payment page' }).waitFor();
     });
   });
+});
+
+/** Adds cash on the wallet page by card; `begin` presses the buttons. */
+async function payByCard(page: Page, begin: (name: string) => Promise<unknown>): Promise<void> {
+  await begin('Add cash');
+  await begin('$25.00');
+  await check(page);
+  await begin('Continue to payment');
+  await page.getByText('Waiting for the payment of $25.00.').waitFor();
+  await check(page);
+}
+
+/** Asks for a deposit address; `begin` presses the buttons. */
+async function payByDeposit(page: Page, begin: (name: string) => Promise<unknown>): Promise<void> {
+  await begin('Add cash');
+  await press(page, page.getByRole('tab', { name: 'USDC' }));
+  await begin('Show address');
+  await page.getByRole('img', { name: /^Payment request/ }).waitFor();
+  await check(page);
+}
+
+/** Nothing violates the rules of accessibility, and nothing is cut off. */
+async function check(page: Page): Promise<void> {
+  expect(await violations(page)).toEqual([]);
+  expect(await overflow(page)).toBe(0);
+}
+
+const VIEWS = (['light', 'dark'] as const).flatMap((theme) =>
+  (['mouse', 'keyboard'] as const).flatMap((hand) => [
+    { theme, hand, screen: 'desktop', size: { width: 1280, height: 800 } },
+    { theme, hand, screen: 'phone', size: { width: 360, height: 740 } },
+  ]),
+);
+
+describe.skipIf(!ready).each(VIEWS)('by $hand on a $screen in the $theme', ({ theme, hand, size }) => {
+  const inView = (flow: typeof payByCard) =>
+    visit('/wallet', async (page) => {
+      await page.setViewportSize(size);
+      await page.emulateMedia({ colorScheme: theme });
+      await flow(page, async (name) => {
+        const button = page.getByRole('button', { name, exact: true });
+        await (hand === 'mouse' ? button.click() : press(page, button));
+      });
+    });
+
+  test('a payment by card begins', () => inView(payByCard));
+  test('a deposit address is shown', () => inView(payByDeposit));
 });
 
 describe.skipIf(!ready)('a payment in a demo', () => {

@@ -160,25 +160,30 @@ export const GROUPS = {
       'control-plane/payments/card/{events.service,auto.service,reconcile}.ts',
     ],
     tests: [
-      'control-plane/payments/card/{checkout,reconcile,webhook}.test.ts',
+      'control-plane/payments/{topup,refund}.service.test.ts',
+      'control-plane/payments/card/{checkout,reconcile,webhook,late}.test.ts',
       'control-plane/payments/play.test.ts',
       'control-plane/payments/card/events.permutations.test.ts',
       'control-plane/payments/card/auto.proof.test.ts',
     ],
     database: true,
   },
-  /** Pure rules of deposits: addresses, the life of a deposit, and which blocks are read. */
+  /** Deposits without a database: addresses, the life of a deposit, and what two RPC services say. */
   deposits: {
-    mutate: ['control-plane/payments/crypto/{address,deposit,scan}.rules.ts'],
-    tests: ['control-plane/payments/crypto/{address,deposit,scan}.rules.test.ts'],
+    mutate: [
+      'control-plane/payments/crypto/{address,deposit,scan}.rules.ts',
+      'control-plane/payments/crypto/{rpc.pair,transfers}.ts',
+    ],
+    tests: [
+      'control-plane/payments/crypto/{address,deposit,scan}.rules.test.ts',
+      'control-plane/payments/crypto/{rpc.pair,transfers}.test.ts',
+    ],
     database: false,
   },
-  /** Deposits in PostgreSQL and on a chain: addresses, what RPC services say, and the credit. */
+  /** Deposits in PostgreSQL and on a chain: addresses, the watcher, and the credit. */
   'deposits-database': {
-    mutate: [
-      'control-plane/payments/crypto/{address.service,credit,deposit.rows,rpc.pair,transfers,watcher}.ts',
-    ],
-    tests: ['control-plane/payments/crypto/{settings,watcher}.test.ts'],
+    mutate: ['control-plane/payments/crypto/{address.service,credit,deposit.rows,watcher}.ts'],
+    tests: ['control-plane/payments/crypto/{settings,watcher,credit}.test.ts'],
     database: true,
   },
 };

@@ -41,13 +41,14 @@ const USERS = ['mara@lindgren.dev', 'ops@atlas.example'].map((email, index) => (
   __typename: 'User',
   id: `usr_admin_${index + 1}`,
   email,
-  wallet: { __typename: 'Wallet', id: `wal_${index + 1}`, cash: '211.50' },
+  wallet: { __typename: 'Wallet', id: `wal_${index + 1}`, cash: '211.50', gift: '35.00' },
 }));
 
 function topUp(index: number, values: Partial<AdminTopUp>): AdminTopUp {
   const createdAt = ago(index * 7 * HOUR_MS);
   return {
     ...{ __typename: 'TopUp', id: `top_a${index}`, method: 'CARD', state: 'CREDITED', automatic: false },
+    playMoney: false,
     ...{ amount: '25.00', credited: '25.00', refunded: '0.00', checkoutUrl: null, receiptUrl: null },
     ...{ failureMessage: null, deposit: null, issue: null, expiresAt: null, refunds: [], disputes: [] },
     ...{ createdAt, updatedAt: createdAt, user: USERS[index % 2] ?? { id: '' } },

@@ -7,6 +7,7 @@ interface SampleTopUp {
   method: 'CARD' | 'CRYPTO';
   state: string;
   automatic: boolean;
+  playMoney: boolean;
   amount: string;
   credited: string;
   refunded: string;
@@ -37,6 +38,7 @@ const TOKENS = [
 function sample(index: number, values: Partial<SampleTopUp>): SampleTopUp {
   return {
     ...{ __typename: 'TopUp', id: `top_${index}`, method: 'CARD', state: 'CREDITED', automatic: false },
+    playMoney: false,
     ...{ amount: '25.00', credited: '25.00', refunded: '0.00', checkoutUrl: null, receiptUrl: null },
     ...{ failureMessage: null, createdAt: new Date(Date.now() - index * HOUR_MS), deposit: null },
     ...values,

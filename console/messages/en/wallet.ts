@@ -34,6 +34,7 @@ export const wallet = {
       transaction: 'Transaction',
       card: 'Card',
       automatic: 'Card, automatic',
+      playCard: 'Card, play money',
       resume: 'Open the payment page',
       left: 'You left the payment page. Nothing was charged.',
       confirmations: '{{count}} of {{of}} confirmations',

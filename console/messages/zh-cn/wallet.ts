@@ -35,6 +35,7 @@ export const wallet: Translation<typeof english> = {
       transaction: '交易',
       card: '银行卡',
       automatic: '银行卡，自动',
+      playCard: '银行卡，虚拟货币',
       resume: '打开付款页面',
       left: '您已离开付款页面，未扣款。',
       confirmations: '{{count}} / {{of}} 次确认',

@@ -9,6 +9,7 @@ export const TopUpFields = graphql(`
     method
     state
     automatic
+    playMoney
     amount
     credited
     refunded

@@ -49,9 +49,10 @@ function columnsOf(t: TFunction, topUps: readonly TopUp[]): Column<TopUp>[] {
 /** How a top-up is paid: by card, or with which token on which blockchain. */
 export function TopUpWay({ topUp }: { topUp: TopUp }) {
   const { t } = useTranslation();
-  const { method, automatic, deposit } = topUp;
+  const { method, automatic, playMoney, deposit } = topUp;
   if (method === 'CRYPTO' && deposit)
     return <>{t('wallet.pay.tokenOn', { asset: deposit.asset, chain: deposit.chainName })}</>;
+  if (playMoney) return <>{t('wallet.pay.playCard')}</>;
   return <>{t(automatic ? 'wallet.pay.automatic' : 'wallet.pay.card')}</>;
 }
 

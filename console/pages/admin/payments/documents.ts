@@ -61,6 +61,7 @@ export const AdminTopUpQuery = graphql(
           wallet {
             id
             cash
+            gift
           }
         }
         refunds {

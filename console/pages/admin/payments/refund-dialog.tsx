@@ -31,7 +31,7 @@ export function RefundDialog({ topUp, left, onClose }: RefundProps) {
   return (
     <FormDialog
       title={t('payments.refund.title', { amount: moneyText(topUp.credited) })}
-      sentence={t('payments.refund.sentence')}
+      sentence={t(topUp.playMoney ? 'payments.refund.playSentence' : 'payments.refund.sentence')}
       button={
         sum === undefined ? t('payments.refund.buttonEmpty') : t('payments.refund.button', { amount: sum })
       }
@@ -48,8 +48,8 @@ export function RefundDialog({ topUp, left, onClose }: RefundProps) {
           <Money amount={left} />
         </LeaderRow>
         {topUp.user && (
-          <LeaderRow name={t('payments.refund.cash')}>
-            <Money amount={topUp.user.wallet.cash} />
+          <LeaderRow name={t(topUp.playMoney ? 'payments.refund.gift' : 'payments.refund.cash')}>
+            <Money amount={topUp.playMoney ? topUp.user.wallet.gift : topUp.user.wallet.cash} />
           </LeaderRow>
         )}
       </LeaderList>
