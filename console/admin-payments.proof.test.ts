@@ -71,7 +71,7 @@ const TOP_UP = '/admin/payments/top-ups/top_a2';
 
 describe.skipIf(!ready)('a refund of play money', () => {
   test('names the gift credit, and no card', async () => {
-    const [, topUp] = house.stage.fake.state.desk.topUps;
+    const [, topUp] = house.stage.fake.state.adminPayments.topUps;
     Object.assign(topUp ?? {}, { playMoney: true });
     await visit(TOP_UP, async (page) => {
       await page.getByText('Card, play money').waitFor();
