@@ -72,13 +72,13 @@ const adminModels = createRoute({
 const adminUpstreams = createRoute({
   getParentRoute: () => admin,
   path: '/upstreams',
-  loader: words('operation', 'pricing'),
+  loader: words('upstreams', 'pricing'),
   component: lazyRouteComponent(() => import('./pages/admin/upstreams/upstreams-page.tsx'), 'UpstreamsPage'),
 });
 const adminUpstream = createRoute({
   getParentRoute: () => admin,
   path: '/upstreams/$id',
-  loader: words('operation', 'pricing'),
+  loader: words('upstreams', 'pricing'),
   component: lazyRouteComponent(() => import('./pages/admin/upstreams/upstreams-page.tsx'), 'UpstreamsPage'),
 });
 const adminPolicies = createRoute({

@@ -32,6 +32,7 @@ export type Area =
   | 'receipt'
   | 'admin'
   | 'operation'
+  | 'upstreams'
   | 'people'
   | 'personal'
   | 'profile'
@@ -61,6 +62,7 @@ const ENGLISH: Record<Area, LoadWords> = {
   purchase: () => import('./messages/en/purchase.ts'),
   admin: () => import('./messages/en/admin.ts'),
   operation: () => import('./messages/en/operation.ts'),
+  upstreams: () => import('./messages/en/upstreams.ts'),
   people: () => import('./messages/en/people.ts'),
   storefront: () => import('./messages/en/storefront.ts'),
   payments: () => import('./messages/en/payments.ts'),

@@ -19,6 +19,7 @@ import { profile } from './en/profile.ts';
 import { purchase } from './en/purchase.ts';
 import { receipt } from './en/receipt.ts';
 import { storefront } from './en/storefront.ts';
+import { upstreams } from './en/upstreams.ts';
 import { usage } from './en/usage.ts';
 import { wallet } from './en/wallet.ts';
 
@@ -34,7 +35,7 @@ export const en = {
   ...storefront,
   payments: { ...payments.payments, ...cards.payments, ...chains.payments },
   ...personal,
-  admin: { ...admin.admin, ...people.admin, ...operation.admin },
+  admin: { ...admin.admin, ...people.admin, ...operation.admin, ...upstreams.admin },
   ...playground,
   ...profile,
   ...help,

@@ -19,6 +19,7 @@ import { profile } from './zh-cn/profile.ts';
 import { purchase } from './zh-cn/purchase.ts';
 import { receipt } from './zh-cn/receipt.ts';
 import { storefront } from './zh-cn/storefront.ts';
+import { upstreams } from './zh-cn/upstreams.ts';
 import { usage } from './zh-cn/usage.ts';
 import { wallet } from './zh-cn/wallet.ts';
 
@@ -34,7 +35,7 @@ export const zhCN = {
   ...storefront,
   payments: { ...payments.payments, ...cards.payments, ...chains.payments },
   ...personal,
-  admin: { ...admin.admin, ...people.admin, ...operation.admin },
+  admin: { ...admin.admin, ...people.admin, ...operation.admin, ...upstreams.admin },
   ...playground,
   ...profile,
   ...help,

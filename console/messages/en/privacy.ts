@@ -1,5 +1,19 @@
 /** English texts around the privacy policy: versions, providers, retention. */
 export const privacy = {
+  policy: {
+    newPolicy: 'Privacy policy {{version}} is in force. Read and accept it to continue.',
+    accept: 'Accept version {{version}}',
+    title: 'Privacy policy',
+    version: 'Version {{version}}, in force since',
+    fingerprint: 'SHA-256 of the text',
+    failed: 'The privacy policy could not be loaded',
+    failedSafe: 'The version that you accepted still applies.',
+    asPage: 'Open as a page',
+    gateTitle: 'Privacy policy {{version}} is in force',
+    gateSentence: 'Accept it to continue. Your keys keep working in the meantime.',
+    gateOut: 'Export data or close account',
+    changes: 'What changed',
+  },
   privacy: {
     print: 'Print',
     version: 'Version {{version}}',

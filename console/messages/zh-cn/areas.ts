@@ -13,6 +13,7 @@ export const AREAS: Record<Area, LoadWords> = {
   purchase: () => import('./purchase.ts'),
   admin: () => import('./admin.ts'),
   operation: () => import('./operation.ts'),
+  upstreams: () => import('./upstreams.ts'),
   people: () => import('./people.ts'),
   storefront: () => import('./storefront.ts'),
   payments: () => import('./payments.ts'),

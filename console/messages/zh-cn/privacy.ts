@@ -3,6 +3,20 @@ import type { Translation } from '../translation.ts';
 import type { privacy as english } from '../en/privacy.ts';
 
 export const privacy: Translation<typeof english> = {
+  policy: {
+    newPolicy: '隐私政策 {{version}} 已生效。阅读并接受后继续。',
+    accept: '接受版本 {{version}}',
+    title: '隐私政策',
+    version: '版本 {{version}}，生效日期',
+    fingerprint: '全文的 SHA-256',
+    failed: '隐私政策无法加载',
+    failedSafe: '你已接受的版本继续有效。',
+    asPage: '在页面中打开',
+    gateTitle: '隐私政策 {{version}} 已生效',
+    gateSentence: '接受后方可继续。在此期间密钥照常可用。',
+    gateOut: '导出数据或注销账户',
+    changes: '变更内容',
+  },
   privacy: {
     print: '打印',
     version: '版本 {{version}}',

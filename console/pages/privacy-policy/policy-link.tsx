@@ -1,7 +1,11 @@
 /** A link in a sentence that opens the privacy policy in a dialog, so that a form keeps its input. */
 import { lazy, Suspense, useState } from 'react';
+import { loadWords } from '../../i18n.ts';
 
-const PolicyDialog = lazy(async () => ({ default: (await import('./policy-dialog.tsx')).PolicyDialog }));
+const PolicyDialog = lazy(async () => {
+  const [dialog] = await Promise.all([import('./policy-dialog.tsx'), loadWords(['privacy'])]);
+  return { default: dialog.PolicyDialog };
+});
 
 /** A button that looks like a link. */
 export function PolicyLink({ words }: { words: string }) {

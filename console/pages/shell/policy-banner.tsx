@@ -53,11 +53,11 @@ export function PolicyBanner({ version }: { version: string }) {
       icon={<FileText size={16} strokeWidth={1.75} aria-hidden="true" />}
       action={
         <Button busy={fetching} onClick={() => void send()}>
-          {t('shell.accept', { version })}
+          {t('policy.accept', { version })}
         </Button>
       }
     >
-      {t('shell.newPolicy', { version })}{' '}
+      {t('policy.newPolicy', { version })}{' '}
       <Link to="/privacy-policy" className="underline">
         {t('shell.policy')}
       </Link>

@@ -23,7 +23,7 @@ export function PolicyGate({ version }: { version: string }) {
       <p className="mt-1 text-ink-2">{t('policy.gateSentence')}</p>
       <div className="mt-4 flex flex-wrap gap-3">
         <Button variant="primary" size="form" busy={fetching} onClick={() => void send()}>
-          {t('shell.accept', { version })}
+          {t('policy.accept', { version })}
         </Button>
         <Link to="/profile/privacy" className={buttonClass({ size: 'form' })}>
           {t('policy.gateOut')}

@@ -10,6 +10,7 @@ import { ToastHost } from '../../components/toast.tsx';
 import { usePhone } from '../../components/store.ts';
 import { useTimeZone } from '../../components/time.tsx';
 import { graphql } from '../../graphql.ts';
+import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
 import { ProofHost } from '../proof/proof-host.tsx';
 import { FrameContext } from './frame-context.ts';
@@ -34,8 +35,14 @@ const WalletChanges = graphql(`
 `);
 
 // Rarely needed, so not part of the frame's chunk.
-const PolicyGate = lazy(async () => ({ default: (await import('./policy-gate.tsx')).PolicyGate }));
-const PolicyBanner = lazy(async () => ({ default: (await import('./policy-banner.tsx')).PolicyBanner }));
+const PolicyGate = lazy(async () => {
+  const [gate] = await Promise.all([import('./policy-gate.tsx'), loadWords(['privacy'])]);
+  return { default: gate.PolicyGate };
+});
+const PolicyBanner = lazy(async () => {
+  const [banner] = await Promise.all([import('./policy-banner.tsx'), loadWords(['privacy'])]);
+  return { default: banner.PolicyBanner };
+});
 
 /** Shows the page to signed-in users. Others go to sign-in and return afterwards. */
 export function Shell() {
