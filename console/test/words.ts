@@ -34,8 +34,9 @@ function visibleTexts(): string[] {
   const texts = new Set<string>();
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const holder = node.parentElement;
-    // Code is code in every language.
-    if (!holder || holder.closest('code, pre, kbd, script, style') || !holder.checkVisibility()) continue;
+    // Code is code in every language, and some texts say that they are in another one.
+    const isOther = holder?.closest('code, pre, kbd, script, style, body [lang]');
+    if (!holder || isOther || !holder.checkVisibility()) continue;
     const text = (node.textContent ?? '').trim();
     if (text !== '') texts.add(text);
   }

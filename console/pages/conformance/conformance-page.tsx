@@ -125,6 +125,11 @@ function Matrix() {
   );
 }
 
+/** A name or a remark of the results, which are in English in every language of the console. */
+function InEnglish({ children }: { children: ReactNode }) {
+  return <span lang="en">{children}</span>;
+}
+
 function Clients() {
   const { t } = useTranslation();
   const names = (formats: readonly string[]) =>
@@ -133,14 +138,15 @@ function Clients() {
       .join(', ') || t('conformance.none');
   const passed = ({ skipped, passed: formats }: Client) =>
     skipped === undefined ? names(formats) : t('conformance.notRun');
-  const failed = ({ skipped, failed: formats }: Client) => skipped ?? names(formats);
+  const failed = ({ skipped, failed: formats }: Client) =>
+    skipped === undefined ? names(formats) : <InEnglish>{skipped}</InEnglish>;
   return (
     <DataTable
       label={t('conformance.clients')}
       rows={CLIENTS}
       idOf={({ client }) => client}
       columns={[
-        { id: 'name', header: t('conformance.name'), cell: ({ row }) => row.original.client },
+        { id: 'name', header: t('conformance.name'), cell: ({ row }) => <InEnglish>{row.original.client}</InEnglish> },
         { id: 'version', header: t('conformance.version'), cell: ({ row }) => row.original.version },
         { id: 'passed', header: t('conformance.passed'), cell: ({ row }) => passed(row.original) },
         { id: 'failed', header: t('conformance.failed'), cell: ({ row }) => failed(row.original) },
@@ -148,7 +154,7 @@ function Clients() {
       ]}
       card={(row) => (
         <div className="flex flex-col gap-1 text-table">
-          <span className="font-[550]">
+          <span className="font-[550]" lang="en">
             {row.client} {row.version}
           </span>
           <span>
@@ -166,15 +172,19 @@ function Clients() {
 
 function Suites() {
   const { t } = useTranslation();
-  const exceptions = ({ exceptions: list }: Suite) => list.join('; ') || t('conformance.none');
+  const exceptions = ({ exceptions: list }: Suite) => list.length === 0 ? t('conformance.none') : <InEnglish>{list.join('; ')}</InEnglish>;
   return (
     <DataTable
       label={t('conformance.suites')}
       rows={SUITES}
       idOf={({ name }) => name}
       columns={[
-        { id: 'suite', header: t('conformance.suite'), cell: ({ row }) => row.original.name },
-        { id: 'result', header: t('conformance.result'), cell: ({ row }) => row.original.result },
+        { id: 'suite', header: t('conformance.suite'), cell: ({ row }) => <InEnglish>{row.original.name}</InEnglish> },
+        {
+          id: 'result',
+          header: t('conformance.result'),
+          cell: ({ row }) => <InEnglish>{row.original.result}</InEnglish>,
+        },
         {
           id: 'exceptions',
           header: t('conformance.exceptions'),
@@ -183,8 +193,10 @@ function Suites() {
       ]}
       card={(row) => (
         <div className="flex flex-col gap-1 text-table">
-          <span className="font-[550]">{row.name}</span>
-          <span>{row.result}</span>
+          <span className="font-[550]" lang="en">
+            {row.name}
+          </span>
+          <span lang="en">{row.result}</span>
           <span className="text-ink-3">{exceptions(row)}</span>
         </div>
       )}
