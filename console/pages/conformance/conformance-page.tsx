@@ -146,7 +146,11 @@ function Clients() {
       rows={CLIENTS}
       idOf={({ client }) => client}
       columns={[
-        { id: 'name', header: t('conformance.name'), cell: ({ row }) => <InEnglish>{row.original.client}</InEnglish> },
+        {
+          id: 'name',
+          header: t('conformance.name'),
+          cell: ({ row }) => <InEnglish>{row.original.client}</InEnglish>,
+        },
         { id: 'version', header: t('conformance.version'), cell: ({ row }) => row.original.version },
         { id: 'passed', header: t('conformance.passed'), cell: ({ row }) => passed(row.original) },
         { id: 'failed', header: t('conformance.failed'), cell: ({ row }) => failed(row.original) },
@@ -172,14 +176,19 @@ function Clients() {
 
 function Suites() {
   const { t } = useTranslation();
-  const exceptions = ({ exceptions: list }: Suite) => list.length === 0 ? t('conformance.none') : <InEnglish>{list.join('; ')}</InEnglish>;
+  const exceptions = ({ exceptions: list }: Suite) =>
+    list.length === 0 ? t('conformance.none') : <InEnglish>{list.join('; ')}</InEnglish>;
   return (
     <DataTable
       label={t('conformance.suites')}
       rows={SUITES}
       idOf={({ name }) => name}
       columns={[
-        { id: 'suite', header: t('conformance.suite'), cell: ({ row }) => <InEnglish>{row.original.name}</InEnglish> },
+        {
+          id: 'suite',
+          header: t('conformance.suite'),
+          cell: ({ row }) => <InEnglish>{row.original.name}</InEnglish>,
+        },
         {
           id: 'result',
           header: t('conformance.result'),
