@@ -55,7 +55,8 @@ describe.each(Object.entries(FOLLOWING))('a deposit that is %s', (state, followi
           isMined && isReplaced ? [[raw, (depth % 7) % depth]] : [],
         );
         await house.watch();
-        await house.chain.mine(2 * CONFIRMATIONS);
+        // The next reorganisation is up to STEP blocks deeper and must not reach this deposit.
+        await house.chain.mine(2 * CONFIRMATIONS + STEP);
         await resume();
         await house.watch();
         due += isMined || !isReplaced ? 1 : 0;
