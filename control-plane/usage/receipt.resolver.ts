@@ -80,14 +80,17 @@ export class RequestReceipt {
 
 const EXPLANATIONS: Record<UsageEntry['outcome'], string> = {
   DELIVERED: 'The whole answer was delivered.',
-  CLIENT_LEFT: 'The client disconnected after content was relayed, so the request was charged.',
-  KEY_CUT: 'The owner disabled the key after content was relayed, so the request was charged.',
+  CLIENT_LEFT: 'The client disconnected after content was relayed.',
+  KEY_CUT: 'The owner disabled the key after content was relayed.',
   OPERATOR_CUT: 'The operator stopped the key or its account. The request was not charged.',
   NO_CONTENT: 'The request ended before any content was relayed. It was not charged.',
   UPSTREAM_FAILED: 'The provider or the gateway failed. The request was not charged.',
   REFUSED: 'The request was refused before a provider was asked. It was not charged.',
   THROTTLED: 'The request exceeded a limit. It was not charged.',
 };
+
+/** Outcomes in which the customer got content, and pays if the request had a price. */
+const PAID_OUTCOMES: ReadonlySet<UsageEntry['outcome']> = new Set(['DELIVERED', 'CLIENT_LEFT', 'KEY_CUT']);
 
 /** The query for receipts. */
 @Resolver()
@@ -130,11 +133,13 @@ function explain(
 ): string {
   const sentence = EXPLANATIONS[outcome];
   if (outcome === 'REFUSED' && wasTried) return 'The provider refused the request. It was not charged.';
-  if (outcome === 'DELIVERED' && !charge) {
+  if (!PAID_OUTCOMES.has(outcome)) return sentence;
+  if (!charge) {
     if (poolId) return `${sentence} The pool is paid per period, not per request.`;
     return `${sentence} ${basePrice > 0n ? 'It was free.' : 'Its price is zero.'}`;
   }
-  return charge?.settlement === 'WRITEOFF' ? `${sentence} The operator bore the cost.` : sentence;
+  if (charge.settlement === 'WRITEOFF') return `${sentence} The operator bore the cost.`;
+  return outcome === 'DELIVERED' ? sentence : `${sentence} The request was charged.`;
 }
 
 function placeOf(place: ReceiptPlace): ReceiptPlaceView {

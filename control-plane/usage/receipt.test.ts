@@ -23,6 +23,7 @@ describe('after settled requests', () => {
   let walletId: string;
   let charged: ReportedUsage;
   let refused: ReportedUsage;
+  let left: Record<'paid' | 'free', ReportedUsage>;
   let keyIds: string[];
 
   beforeAll(async () => {
@@ -43,10 +44,15 @@ describe('after settled requests', () => {
     const costlier = reported({ ...position, seq: 2, cost: 200_000n, keyId: keyIds[2] ?? '' });
     const free = { walletId, journalId: null, leaseId: null, seq: null, cost: 0n };
     refused = reported({ ...free, keyId: keyIds[0] ?? '', status: 'FAILED', outcome: 'REFUSED' });
+    const cut = { status: 'CANCELLED', outcome: 'CLIENT_LEFT' } as const;
+    left = {
+      paid: reported({ ...position, ...cut, seq: 3, cost: 50_000n }),
+      free: reported({ ...free, ...cut }),
+    };
     const node = { ...SYSTEM_ACTOR, kind: 'NODE' as const, id: nodeId };
     await settle(em(), {
       node,
-      records: [{ ...costlier, at: new Date(Date.now() - 60_000) }, charged, refused],
+      records: [{ ...costlier, at: new Date(Date.now() - 60_000) }, charged, refused, left.paid, left.free],
     });
   });
   afterAll(() => test.close());
@@ -77,6 +83,20 @@ describe('after settled requests', () => {
     expect(
       pick<string>(await owner.send(RECEIPT, { id: refused.requestId }), 'requestReceipt', 'explanation'),
     ).toMatch(/not charged/);
+  });
+
+  it('a receipt of a client that left says that it was charged only if it was', async () => {
+    const read = async ({ requestId }: ReportedUsage) =>
+      pick(await owner.send(RECEIPT, { id: requestId }), 'requestReceipt');
+    const disconnected = 'The client disconnected after content was relayed.';
+    expect(await read(left.paid)).toMatchObject({
+      explanation: `${disconnected} The request was charged.`,
+      amount: '0.05',
+    });
+    expect(await read(left.free)).toMatchObject({
+      explanation: `${disconnected} Its price is zero.`,
+      amount: '0.00',
+    });
   });
 
   it('a receipt shows administrators the journal position, and is null for other users', async () => {

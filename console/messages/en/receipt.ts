@@ -9,6 +9,8 @@ export const receipt = {
       DELIVERED: 'The full answer was delivered.',
       CLIENT_LEFT: 'The client disconnected after content was sent. You were charged.',
       KEY_CUT: 'The owner disabled the key after content was sent. You were charged.',
+      CLIENT_LEFT_FREE: 'The client disconnected after content was sent. You were not charged.',
+      KEY_CUT_FREE: 'The owner disabled the key after content was sent. You were not charged.',
       OPERATOR_CUT: 'The operator stopped the key or account after content was sent. You were not charged.',
       NO_CONTENT: 'The request ended before any content was sent. You were not charged.',
       UPSTREAM_FAILED: 'The request failed on our side. You were not charged.',

@@ -12,6 +12,8 @@ export const receipt: Translation<typeof english> = {
       DELIVERED: '完整的回答已送达。',
       CLIENT_LEFT: '客户端在内容发送后断开。已收费。',
       KEY_CUT: '密钥在内容发送后被所有者停用。已收费。',
+      CLIENT_LEFT_FREE: '客户端在内容发送后断开。未收费。',
+      KEY_CUT_FREE: '密钥在内容发送后被所有者停用。未收费。',
       OPERATOR_CUT: '密钥或账户在内容发送后被运营者停用。未收费。',
       NO_CONTENT: '请求在发送任何内容之前结束。未收费。',
       UPSTREAM_FAILED: '请求因我们这边的问题而失败。未收费。',

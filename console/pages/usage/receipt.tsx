@@ -14,7 +14,7 @@ import { useTranslation } from '../../translation.ts';
 import { Attempts, isRefusedByProvider } from './attempts.tsx';
 import { type Receipt as Found, ReceiptQuery } from './documents.ts';
 
-/** The receipt; nothing for an unknown id, because the list below says so. */
+/** The receipt; nothing for an unknown id, because the usage log on the page says that it has no entry. */
 export function Receipt({ requestId }: { requestId: string }) {
   const { t } = useTranslation();
   const [{ data, error }, again] = useQuery({ query: ReceiptQuery, variables: { requestId } });
@@ -37,12 +37,21 @@ export function Receipt({ requestId }: { requestId: string }) {
     >
       <Head requestId={requestId} />
       <p className="mt-2 mb-3 text-ink-2">
-        {t(`usage.outcomes.${isRefusedByProvider(receipt) ? 'PROVIDER_REFUSED' : receipt.entry.outcome}`)}
+        {t(`usage.outcomes.${outcomeOf(receipt)}`)}
       </p>
       <Facts receipt={receipt} />
       <Attempts receipt={receipt} />
     </section>
   );
+}
+
+/** The key of the sentence about the outcome. A pool may have paid for content that was sent. */
+function outcomeOf(receipt: Found) {
+  const { outcome } = receipt.entry;
+  if (isRefusedByProvider(receipt)) return 'PROVIDER_REFUSED';
+  const isFree = receipt.settlement === null;
+  if (!isFree || (outcome !== 'CLIENT_LEFT' && outcome !== 'KEY_CUT')) return outcome;
+  return `${outcome}_FREE` as const;
 }
 
 function Head({ requestId }: { requestId: string }) {
