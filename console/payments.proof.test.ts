@@ -79,7 +79,7 @@ async function payByDeposit(page: Page, begin: (name: string) => Promise<unknown
   await check(page);
 }
 
-/** Nothing violates the rules of accessibility, and nothing is cut off. */
+/** Expects that the page violates no rule of accessibility, and that it cuts nothing off. */
 async function check(page: Page): Promise<void> {
   expect(await violations(page)).toEqual([]);
   expect(await overflow(page)).toBe(0);

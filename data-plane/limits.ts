@@ -102,11 +102,14 @@ export const REQUESTS_PER_SOCKET = 10_000;
  * starts may open all connections before the first key arrives.
  */
 export const STRANGERS_PER_ADDRESS = 512;
-/** Such connections of all addresses together. An idle one costs some 20 kB, so all of them take 80 MB. */
+/**
+ * Connections without a valid key of all addresses together. An idle one costs some 20 kB, so all of them
+ * take 80 MB.
+ */
 export const STRANGERS_MAX = 4_096;
 /**
- * Such connections beyond that sum, for addresses where a valid key was sent within `KNOWN_ADDRESS_MS`: a
- * flood from many addresses does not keep customers from opening connections.
+ * Connections without a valid key beyond that sum, for addresses where a valid key was sent within
+ * `KNOWN_ADDRESS_MS`: a flood from many addresses does not keep customers from opening connections.
  */
 export const KNOWN_RESERVE = 4_096;
 /** How long an address counts as known after a valid key, in ms. */

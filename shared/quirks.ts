@@ -65,7 +65,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   ...['previous_response_id', 'cachedContent', 'cached_content', 'container'],
 ]);
 
-/** What is wrong with a row, as a sentence that says what to enter; undefined if it is valid. */
+/** The error of a row, as a sentence that says what to enter; undefined if it is valid. */
 export function quirkProblem(quirk: Quirk): string | undefined {
   const { kind, member, other, value, min, max } = quirk;
   if (kind === 'NO_PARALLEL_TOOLS') return undefined;

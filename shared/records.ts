@@ -124,7 +124,7 @@ export interface RouteRecord {
   priority: number;
   /** Relative share among the routes of one priority. */
   weight: number;
-  /** What a request costs the operator on average; null if unknown, absent in older records. */
+  /** Average cost of a request for the operator; null if unknown, absent in older records. */
   cost?: MicrosText | null;
   /** Further quirks of this model at the upstream; absent in records of older control planes. */
   quirks?: Quirk[];

@@ -1,4 +1,4 @@
-/** What tests of the tables of members share: the members of a table, bodies with them, official schemas. */
+/** Shared by tests of the tables of members: the members of a table, bodies with them, official schemas. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { objectOf } from '../data-plane/dialects/fields.ts';

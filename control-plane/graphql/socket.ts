@@ -146,7 +146,7 @@ function optionsOf(parts: SocketParts): Options {
           throw error;
         });
       const context = await identify().catch(() => undefined);
-      // Nothing may begin that only the end of the socket would end.
+      // Work that ends with the socket would never end if it began now.
       if (hasEnded(extra.socket)) return false;
       if (context && !extra.slot.moveTo(parts.claimantOfContext(context))) {
         extra.socket.close(CLOSE_TRY_LATER, 'Too many sockets. Close one first.');

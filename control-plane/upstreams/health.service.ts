@@ -135,7 +135,7 @@ async function recordCredentials(em: EntityManager, received: readonly Credentia
   );
 }
 
-/** What is stored of a probe. */
+/** The stored result of a probe. */
 type ProbeFigures = Pick<ProbeResult, 'status' | 'latencyMs' | 'fault'>;
 
 /** Stores the result of a probe, without text of the upstream. */

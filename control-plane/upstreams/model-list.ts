@@ -14,7 +14,7 @@ const MODELS_MAX = 1_000;
 /** Names of models as routes accept them. */
 const NAME = /^[^\s?#]{1,200}$/;
 
-/** Whose list to read. */
+/** The upstream whose list is read. */
 interface ListTarget {
   protocol: DialectName;
   baseUrl: string;

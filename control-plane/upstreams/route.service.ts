@@ -39,7 +39,7 @@ export interface RouteInput {
   families: Family[];
   priority: number;
   weight: number;
-  /** What a request costs the operator on average, in micro-USD; absent or null if unknown. */
+  /** Average cost of a request for the operator, in micro-USD; absent or null if unknown. */
   cost?: Micros | null;
   enabled: boolean;
   reason: string;

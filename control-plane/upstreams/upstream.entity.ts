@@ -57,7 +57,7 @@ export const RouteSchema = defineEntity({
     families: p.array<Family>(),
     priority: p.integer(),
     weight: p.integer(),
-    /** What a request costs the operator on average, in micro-USD; null if unknown. */
+    /** Average cost of a request for the operator, in micro-USD; null if unknown. */
     cost: p.bigint('bigint').nullable(),
     enabled: p.boolean(),
     quirks: p.json<Quirk[]>().onCreate(() => []),

@@ -264,7 +264,7 @@ describe('where nothing is stored', () => {
       });
     }
     expect(await failureOf(openai(0).conversations.create())).toMatchObject({ status: 501 });
-    // What was stored before can still be deleted.
+    // Objects of before can still be deleted.
     await openai(0).responses.delete(id);
     expect(upstream.accounts.size).toBeGreaterThan(0);
   });

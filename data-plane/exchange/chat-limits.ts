@@ -1,4 +1,4 @@
-/** What one flat price of a model buys of a chat request. Pure. */
+/** Limits of a chat request that one flat price of a model pays for. Pure. */
 import { invalidRequest } from '../call/refusals.ts';
 import type { SoldModel } from '../config/config.ts';
 import type { ChatRequest } from '../dialects/canonical.ts';

@@ -15,11 +15,11 @@ interface MemberQuirkOptions {
   quirks: readonly Quirk[];
   /** The upstream's format. */
   dialect: DialectName;
-  /** What the client asks for. */
+  /** The reasoning that the client asks for. */
   reasoning: Reasoning | undefined;
 }
 
-/** What quirks changed of a body. */
+/** The changes that quirks made to a body. */
 interface QuirkedBody {
   body: JsonObject;
   /** Names of the changed members of the top level. */

@@ -37,7 +37,7 @@ interface MirrorOptions {
   stateEdits?: ReadonlyMap<string, string> | undefined;
   /** How the upstream differs from the format; absent: not at all. */
   quirks?: readonly Quirk[];
-  /** What the client asks for. */
+  /** The reasoning that the client asks for. */
   reasoning?: Reasoning | undefined;
 }
 

@@ -18,7 +18,7 @@ import { parseRequestBody } from './request-body.ts';
 const MODEL = makeModel();
 const TABLES = Object.entries(RELAY_MEMBERS).map(([name, table]) => ({ name, table }));
 
-/** What is sent of a body. Throws what the gateway refuses. */
+/** The part of a body that is sent. Throws the refusal of the gateway. */
 function send(table: MemberTable, text: string, model = MODEL): string {
   const body = parseRequestBody(Buffer.from(text), table);
   refuseStored(body);

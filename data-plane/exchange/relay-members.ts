@@ -73,7 +73,7 @@ const MODERATION_MEMBERS: MemberTable = compileMembers([
   ['image', 'pass', 'url detail', MODERATIONS],
 ]);
 
-/** What generation and editing of pictures have in common. `auto` chooses among the listed values. */
+/** Members that generation and editing of pictures share. `auto` chooses among the listed values. */
 const PICTURE: readonly MemberLine[] = [
   ['request', 'ours', 'model', IMAGES],
   ['request', 'pass', 'prompt n response_format output_format output_compression', IMAGES],
@@ -118,7 +118,7 @@ const SPEECH_MEMBERS: MemberTable = compileMembers([
   ['request', 'stored', 'voice_id', `${MISTRAL}/audio/speech`],
 ]);
 
-/** What transcriptions and translations have in common. Forms carry lists as `name[]`. */
+/** Members that transcriptions and translations share. Forms carry lists as `name[]`. */
 const RECORDING: readonly MemberLine[] = [
   ['request', 'ours', 'model', TRANSCRIPTIONS],
   ['request', 'pass', 'file prompt response_format temperature', TRANSLATIONS],

@@ -33,7 +33,7 @@ export interface Payload {
   /** Size of the client's body, in bytes. */
   readonly size: number;
   readonly contentType: string;
-  /** What the kind's table says about its members. */
+  /** The verdict of the kind's table on the members of the body. */
   readonly findings: Findings;
   /**
    * The body with the upstream's name of the model, and without these members; called once for each attempt.

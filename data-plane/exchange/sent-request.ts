@@ -9,7 +9,7 @@ export interface SentRequest {
   candidate: Candidate;
   /** Whether the client's bytes were passed on, with few changes. */
   isMirrored: boolean;
-  /** What the upstream was not told. */
+  /** The members that were left out. */
   dropped: readonly string[];
   /** The client's names of tools by those that the upstream knows; undefined if they are the same. */
   names: ReadonlyMap<string, string> | undefined;
@@ -23,7 +23,7 @@ export interface EncodedRequest {
   body: Buffer | string;
   /** Headers of the upstream's format. */
   extra: Record<string, string>;
-  /** What the upstream is not told. */
+  /** The members that are left out. */
   dropped: string[];
   /** The names of tools for the format; absent for a mirrored request. */
   toolNames?: ToolNames;

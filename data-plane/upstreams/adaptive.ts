@@ -4,7 +4,7 @@ import type { RankedRoute } from './order.ts';
 import { isSecondBetter } from './speed.ts';
 import type { Speeds } from './speed.ts';
 
-/** What is known when a route is chosen by its speed. */
+/** The policy and the measurements by which a route is chosen. */
 interface AdaptiveOptions {
   policy: NonNullable<CompiledRoute['policy']>;
   speeds: Speeds;

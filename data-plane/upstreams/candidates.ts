@@ -18,7 +18,7 @@ export interface AttemptPlan extends Pick<AttemptOptions, 'model'> {
   seed: number;
 }
 
-/** What candidates are chosen by. */
+/** The state and the clock by which candidates are chosen. */
 interface CandidateParts {
   states: UpstreamStates;
   routes: RouteCircuits;

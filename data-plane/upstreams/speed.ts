@@ -5,7 +5,7 @@
 
 /** Time after which a sample counts half. */
 const HALF_LIFE_MS = 60_000;
-/** What a route without any answer counts as, so that one that fails quickly is not the fastest. */
+/** Time that counts for a route without any answer, in ms: a route that fails quickly is not the fastest. */
 const UNANSWERED_MS = 30_000;
 /** Largest share of failures in the score. */
 const FAILED_SHARE_MAX = 0.95;

@@ -11,7 +11,7 @@ const SSE_HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer
 const CONTINUE = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
 const BLOCKS_MAX = 400;
 
-/** What a hostile upstream sends: a start, then a block again and again. */
+/** Bytes that a hostile upstream sends: a start, then a block again and again. */
 export interface HostileMode {
   name: string;
   head: string;

@@ -76,7 +76,7 @@ describe('the depth of a deposit', () => {
   });
 });
 
-/** What happens to the chain of one transaction: blocks are added, or replaced from a depth on. */
+/** Changes of the chain of one transaction: blocks are added, or replaced from a depth on. */
 type Turn = { grow: number } | { reorganise: number; minesAgainAfter: number | null };
 
 const turns = fc.array(

@@ -104,7 +104,7 @@ function withChoice(chosen: ReadonlyMap<string, string>, name: string, modelId: 
   return next;
 }
 
-/** What the upstream offers, once it has answered, or why there is no list. */
+/** The models that the upstream offers, or the reason why there is no list. */
 function useOffered(providerId: string) {
   const [{ data, error }, read] = useMutation(ReadModels);
   const failureWords = useFailureWords();
