@@ -9,8 +9,6 @@ process.env['NODE_COMPILE_CACHE'] ??= path.join(import.meta.dirname, 'node_modul
 const TESTS = '{shared,control-plane,data-plane,console,test}/**/*.test.{ts,tsx}';
 /** Tests of the proof tier: long, and with seeds that change. */
 const PROOFS = '**/*.proof.test.ts';
-/** Tests that mock a module need modules of their own. */
-const MOCKS = ['control-plane/accounts/mail-delivery.test.ts'];
 const PACKAGES = '**/node_modules/**';
 
 const resolve = {
@@ -33,10 +31,9 @@ export default defineConfig({
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects: [
-      { resolve, test: { ...limits, name: 'mocks', include: MOCKS } },
       {
         resolve,
-        test: { ...together, name: 'push', include: [TESTS], exclude: [PACKAGES, PROOFS, ...MOCKS] },
+        test: { ...together, name: 'push', include: [TESTS], exclude: [PACKAGES, PROOFS] },
       },
       { resolve, test: { ...together, name: 'proof', include: [PROOFS], exclude: [PACKAGES] } },
     ],

@@ -3,7 +3,15 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 
-const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+/** The headless shell comes first: a page takes about a fifth less CPU in it than in a whole browser. */
+const CANDIDATES = [
+  '/usr/bin/chromium-headless-shell',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+];
+/** The Debian packages to install, the first that exists. Releases before Debian 12 have no headless shell. */
+const PACKAGES = ['chromium-headless-shell', 'chromium'];
 const APT = '/usr/bin/apt-get';
 const INSTALL_MS = 300_000;
 /** Waits for another installation, and gives up on a mirror that does not answer. */
@@ -14,7 +22,7 @@ const APT_OPTIONS = [
 ];
 
 /**
- * The path of a Chromium. `CHROMIUM` names one; `CHROMIUM=none` means none. As root on Debian, installs the package
+ * The path of a Chromium. `CHROMIUM` names one; `CHROMIUM=none` means none. As root on Debian, installs a package
  * if there is none. Undefined, with a line that says why, if that fails.
  */
 export async function findChromium() {
@@ -23,14 +31,24 @@ export async function findChromium() {
   const found = installed();
   if (found !== undefined) return found;
   if (process.getuid?.() !== 0 || !existsSync(APT)) return undefined;
-  process.stderr.write('There is no browser: installing the package chromium for the browser tests …\n');
+  process.stderr.write('There is no browser: installing Chromium for the browser tests …\n');
   try {
     await aptGet('update');
-    await aptGet('install', '--yes', '--no-install-recommends', 'chromium');
+    await installFirst(PACKAGES);
   } catch (error) {
-    process.stderr.write(`The package chromium could not be installed: ${String(error).split('\n')[0]}\n`);
+    process.stderr.write(`Chromium could not be installed: ${String(error).split('\n')[0]}\n`);
   }
   return installed();
+}
+
+/** Installs the first package that the distribution has. Throws the error of the last one if none can be installed. */
+async function installFirst([name, ...others]) {
+  try {
+    await aptGet('install', '--yes', '--no-install-recommends', name);
+  } catch (error) {
+    if (others.length === 0) throw error;
+    await installFirst(others);
+  }
 }
 
 function installed() {

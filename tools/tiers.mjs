@@ -34,14 +34,14 @@ export async function runTiers(tiers, options = []) {
 
 const TIERS = {
   /** Every push: types, linters, and all tests but the long ones. */
-  push: (options) => Promise.all([check(), test('push', ['mocks', 'push'], options)]),
+  push: (options) => Promise.all([check(), test('push', options)]),
   /** Changes of money code: long tests with a seed that changes, and a sample of mutants. */
   proof: async (options) => {
     process.env.PROOF_SEED ??= new Date().toISOString().slice(0, 10).replaceAll('-', '');
     console.log(
       `Seed of this proof: ${process.env.PROOF_SEED}. Repeat it with PROOF_SEED=${process.env.PROOF_SEED}.`,
     );
-    const tested = await test('proof', ['proof'], options);
+    const tested = await test('proof', options);
     // A run of some files leaves out the mutants.
     return options.length > 0 ? [tested] : [tested, await mutate()];
   },
@@ -65,12 +65,12 @@ async function check() {
   return passed ? { ...NONE, passed: 1 } : { ...NONE, failed: 1 };
 }
 
-async function test(tier, projects, options) {
+async function test(tier, options) {
   const report = reportFile(tier);
   rmSync(report, { force: true });
   const status = await run(NODE, [
     ...[path.join(ROOT, 'node_modules', 'vitest', 'vitest.mjs'), 'run'],
-    ...projects.flatMap((project) => ['--project', project]),
+    ...['--project', tier],
     ...['--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
     '--reporter=./test/durations.ts',
     ...options,

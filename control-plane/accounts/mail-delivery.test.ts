@@ -1,27 +1,16 @@
 /** Tests the mails about accounts, from the request to the mailbox, and what their links do. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ADMIN, codesOf, pick, POLICY, REGISTER, SIGN_IN, startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';
 import { startMailbox } from '../../test/control/mailbox.ts';
 import type { Mailbox, Received } from '../../test/control/mailbox.ts';
+import { requested } from '../../test/quick-argon2.ts';
 import { startMailer } from '../mail/mailer.ts';
 import { query, sql } from '../database/sql.ts';
 import { composeLinkMails } from './link-mails.ts';
 import { recordSignInPlace } from './notices.ts';
 import { createAccount } from './registration.service.ts';
 import { UserSchema } from './account.entity.ts';
-
-const work = vi.hoisted(() => ({ hashes: 0 }));
-vi.mock('@node-rs/argon2', async (original) => {
-  const real = await original<typeof import('@node-rs/argon2')>();
-  return {
-    ...real,
-    hash: (...parameters: Parameters<typeof real.hash>) => {
-      work.hashes += 1;
-      return real.hash(...parameters);
-    },
-  };
-});
 
 const PASSWORD = 'several quite usual words';
 const NEW_PASSWORD = 'other quite usual words';
@@ -117,7 +106,7 @@ describe('registration with mail', () => {
     const seen = [];
     await query(em(), sql`delete from attempt_window`);
     for (const email of ['carl@example.com', 'nobody@example.com']) {
-      const before = work.hashes;
+      const before = requested.length;
       const answer = await register(email);
       const rows = await query<{ table: string; n: number }>(
         em(),
@@ -126,7 +115,7 @@ describe('registration with mail', () => {
           select 'attempts', count(*)::integer from attempt_window`,
       );
       const cookies = answer.headers.getSetCookie().map((line) => line.replace(/gwb_\w+|Expires=[^;]*/g, ''));
-      seen.push({ data: answer.data, cookies, hashes: work.hashes - before, rows });
+      seen.push({ data: answer.data, cookies, hashes: requested.length - before, rows });
       await mails();
       await query(em(), sql`delete from attempt_window`);
     }
