@@ -32,6 +32,7 @@ import { readNodeSettings } from './node/node-settings.ts';
 import type { NodeSettings } from './node/node-settings.ts';
 import { buildServer } from './http/server.ts';
 import { readServerSettings } from './settings.ts';
+import { readIdentityTokenFiles } from './upstreams/clouds/identity-tokens.ts';
 import { UpstreamStates } from './upstreams/states.ts';
 import { RELEASE } from '@gateway/shared/release';
 import { withSecretFiles } from '@gateway/shared/secret-files';
@@ -151,6 +152,7 @@ function serverOf(node: Omit<Node, 'server'>): Node['server'] {
     dialects: DIALECTS,
     completions: COMPLETIONS,
     settings: readServerSettings(environment()),
+    identityTokenFiles: readIdentityTokenFiles(environment()),
     log,
     stage: () => node.stage,
     configClock: () => clock.now(),

@@ -5,6 +5,7 @@
 import type { DialectName, Family, Group } from './catalog.ts';
 import type { Quirk } from './quirks.ts';
 import type { RoutingPolicy } from './routing.ts';
+import type { UpstreamAccess } from './clouds/access.ts';
 
 /** An amount in micro-USD as a decimal string, for example "250000". */
 export type MicrosText = string;
@@ -99,6 +100,8 @@ export interface ProviderRecord {
   allowPrivate: boolean;
   /** How it differs from its formats; absent in records of older control planes. */
   quirks?: Quirk[];
+  /** Null for an API key in the header of the request's format, and nothing else that is special. */
+  access: UpstreamAccess | null;
 }
 
 export interface CredentialRecord {
@@ -107,6 +110,8 @@ export interface CredentialRecord {
   providerId: string;
   /** The only origin that this credential is sent to. */
   origin: string;
+  /** Its only use, see `bindingOf`. Null for secrets that are sent in a header. */
+  binding: string | null;
   /** The secret, sealed for the public key of the node that receives the record (see sealing.ts). */
   sealed: string;
 }

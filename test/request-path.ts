@@ -217,7 +217,8 @@ export function makeIncoming(): IncomingBody {
 export interface RouteChanges {
   provider?: Partial<ProviderRecord>;
   route?: Partial<RouteRecord>;
-  credentials?: CompiledCredential[];
+  credentials?: (Omit<CompiledCredential, 'binding'> & Partial<CompiledCredential>)[];
+  certificate?: CompiledCredential;
 }
 
 /** A route to an upstream at this origin. */
@@ -244,9 +245,13 @@ export function makeRoute(origin: string, changes: RouteChanges = {}): CompiledR
       timeouts: { connectMs: 2_000, headersMs: 2_000, firstContentMs: 2_000, idleMs: 2_000, totalMs: 20_000 },
       concurrencyLimit: null,
       allowPrivate: true,
+      access: null,
       ...changes.provider,
     },
-    credentials: changes.credentials ?? [{ id: `credential-of-${id}`, origin, secret: 'vendor-secret' }],
+    credentials: (
+      changes.credentials ?? [{ id: `credential-of-${id}`, origin, secret: 'vendor-secret' }]
+    ).map((credential) => ({ binding: null, ...credential })),
+    certificate: changes.certificate,
   };
 }
 
@@ -291,6 +296,8 @@ export interface CallResult {
 
 /** Parts of a server that a test replaces. */
 interface NodeParts {
+  wallNow?: () => number;
+  identityTokenFiles?: { AWS?: string; GOOGLE?: string };
   log?: Log;
   now?: () => number;
   ledger?: Ledger;

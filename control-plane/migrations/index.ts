@@ -47,6 +47,7 @@ import { CachedTokens } from './045-cached-tokens.ts';
 import { UpstreamTokens } from './046-upstream-tokens.ts';
 import { ConfigLeases } from './047-config-leases.ts';
 import { UsedLines } from './049-used-lines.ts';
+import { UpstreamAccess } from './050-upstream-access.ts';
 import { Quirks } from './055-quirks.ts';
 import { Routing } from './056-routing.ts';
 import { Probing } from './057-probing.ts';
@@ -100,6 +101,7 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '046-upstream-tokens', class: UpstreamTokens },
   { name: '047-config-leases', class: ConfigLeases },
   { name: '049-used-lines', class: UsedLines },
+  { name: '050-upstream-access', class: UpstreamAccess },
   { name: '055-quirks', class: Quirks },
   { name: '056-routing', class: Routing },
   { name: '057-probing', class: Probing },

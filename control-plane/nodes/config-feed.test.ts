@@ -258,6 +258,7 @@ describe('the configuration feed', () => {
       id: 'crd_1',
       providerId: 'prv_1',
       origin: 'https://api.example.com',
+      binding: null,
       sealed: '',
     };
     const revision = await change({ upsert: [credential] });
@@ -283,6 +284,7 @@ describe('the configuration feed', () => {
       id: 'crd_foreign',
       providerId: 'prv_1',
       origin: 'https://api.example.com',
+      binding: null,
       sealed: '',
     };
     await change({ upsert: [foreign] });

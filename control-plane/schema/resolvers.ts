@@ -70,6 +70,7 @@ import { ModelRoutingResolver } from '../catalog/routing.resolver.ts';
 import { ModelListResolver } from '../upstreams/model-list.resolver.ts';
 import { ProbingResolver } from '../upstreams/probing.resolver.ts';
 import { ProviderQuirks, QuirkResolver, RouteQuirks } from '../upstreams/quirk.resolver.ts';
+import { UpstreamPresetsResolver } from '../upstreams/presets.type.ts';
 import { CredentialUseResolver, ProviderHealthResolver } from '../upstreams/health.resolver.ts';
 import {
   AdminUpstreamsResolver,
@@ -149,6 +150,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   CredentialUseResolver,
   NodeCreditResolver,
   AdminUpstreamsResolver,
+  UpstreamPresetsResolver,
   ProviderFields,
   RouteFields,
   ModelRoutesResolver,

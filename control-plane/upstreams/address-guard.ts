@@ -26,14 +26,22 @@ export async function checkBaseUrl(text: string, allowPrivate: boolean): Promise
   };
   if (url.search || url.hash || url.username || url.password)
     refuse('Remove query, fragment and user from the base address.');
-  if (!allowPrivate) {
-    if (url.protocol !== 'https:') refuse(`Use an https address${OR_ALLOW_PRIVATE}`);
-    const addresses = await addressesOf(hostOf(url)).catch(() =>
-      refuse('This host name does not resolve. Check it.'),
-    );
-    if (addresses.some((address) => !isPublic(address))) refuse(`Use a public address${OR_ALLOW_PRIVATE}`);
-  }
+  await checkReachable(text, allowPrivate, 'baseUrl');
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+}
+
+/** Throws INVALID for `field` unless the address is https and public, or private addresses are allowed. */
+export async function checkReachable(text: string, allowPrivate: boolean, field: string): Promise<void> {
+  if (allowPrivate) return;
+  const url = new URL(text);
+  const refuse = (message: string): never => {
+    throw new UserFailure('INVALID', message, field);
+  };
+  if (url.protocol !== 'https:') refuse(`Use an https address${OR_ALLOW_PRIVATE}`);
+  const addresses = await addressesOf(hostOf(url)).catch(() =>
+    refuse('This host name does not resolve. Check it.'),
+  );
+  if (addresses.some((address) => !isPublic(address))) refuse(`Use a public address${OR_ALLOW_PRIVATE}`);
 }
 
 /**

@@ -8,7 +8,8 @@ import { healthOfProviders, probesOfProviders, UNKNOWN_HEALTH, usesOfCredentials
 import type { CredentialUse } from './health.service.ts';
 import { ProviderHealth, UpstreamFaultEnum } from './health.type.ts';
 import type { CredentialRow, ProviderRow } from './upstream.entity.ts';
-import { UpstreamCredential, UpstreamProvider } from './upstream.type.ts';
+import { UpstreamCredential } from './credential.type.ts';
+import { UpstreamProvider } from './upstream.type.ts';
 
 /** The health of a provider. */
 @Resolver(() => UpstreamProvider)

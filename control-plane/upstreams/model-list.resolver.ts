@@ -11,8 +11,9 @@ import {
   ProviderModelsPayload,
   RoutesPayload,
 } from './model-list.type.ts';
+import { targetOf } from './probe-target.ts';
 import { createRoutes, findRoutes } from './route.service.ts';
-import { credentialReader, credentialsOf, providersById } from './upstream.service.ts';
+import { providersById } from './upstream.service.ts';
 
 /** Reads what a provider offers, and creates routes to it. */
 @Resolver()
@@ -29,16 +30,9 @@ export class ModelListResolver {
     return outcome({ models: null }, async () => {
       const { em, settings } = context;
       const [provider] = await providersById(em, [providerId]);
-      const [protocol] = provider?.protocols ?? [];
-      if (!provider || !protocol)
-        throw new UserFailure('NOT_FOUND', 'Unknown provider. Reload the page.', 'providerId');
-      const credential = (await credentialsOf(em, providerId)).find((row) => row.enabled);
-      const secret = credential && (await credentialReader(settings.secretKey)(em, credential.id));
-      const { baseUrl, allowPrivate, demo } = provider;
-      const names = await readModels({
-        ...{ protocol, baseUrl, secret: secret ?? null },
-        allowPrivate: allowPrivate || demo,
-      });
+      const target = provider && (await targetOf(em, provider, settings));
+      if (!target) throw new UserFailure('NOT_FOUND', 'Unknown provider. Reload the page.', 'providerId');
+      const names = await readModels(target);
       const routed = new Set((await findRoutes(em, { providerId })).map((route) => route.upstreamModel));
       return { models: names.map((name) => ({ name, routed: routed.has(name) })) };
     });

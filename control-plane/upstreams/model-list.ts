@@ -1,9 +1,13 @@
 /** Reads the list of models that a provider offers, with its credential. */
-import { Agent, request } from 'undici';
-import type { DialectName } from '@gateway/shared/catalog';
+import { request } from 'undici';
+import { DEFAULT_ACCESS } from '@gateway/shared/clouds/access';
 import type { Fault } from '@gateway/shared/upstream-health';
 import { UserFailure } from '../graphql/errors.ts';
-import { checkBaseUrl, publicLookup } from './address-guard.ts';
+import { checkBaseUrl } from './address-guard.ts';
+import { cloudRequest } from './probe-access.ts';
+import { ProbeDispatchers } from './probe-dispatcher.ts';
+import { hasModelList } from './probe-target.ts';
+import type { ProviderTarget } from './probe-target.ts';
 import { faultOfStatus, isTimeout } from './probe.ts';
 
 const TIMEOUT_MS = 15_000;
@@ -13,14 +17,6 @@ const LIST_BYTES = 4 * 1024 * 1024;
 const MODELS_MAX = 1_000;
 /** Names of models as routes accept them. */
 const NAME = /^[^\s?#]{1,200}$/;
-
-/** The upstream whose list is read. */
-interface ListTarget {
-  protocol: DialectName;
-  baseUrl: string;
-  secret: string | null;
-  allowPrivate: boolean;
-}
 
 /** How a provider answered. */
 interface ListAnswer {
@@ -32,23 +28,24 @@ interface ListAnswer {
 }
 
 /** Asks for the list. Never throws: failures are part of the result. */
-export async function askForModels(target: ListTarget): Promise<ListAnswer> {
-  const agent = new Agent({
-    connect: { timeout: TIMEOUT_MS, ...(!target.allowPrivate && { lookup: publicLookup }) },
-    headersTimeout: TIMEOUT_MS,
-    bodyTimeout: TIMEOUT_MS,
-    maxResponseSize: LIST_BYTES,
-  });
+export async function askForModels(target: ProviderTarget): Promise<ListAnswer> {
+  const dispatchers = new ProbeDispatchers(target, { timeoutMs: TIMEOUT_MS, bytesMax: LIST_BYTES });
   const startedAt = performance.now();
   const latency = (): number => Math.round(performance.now() - startedAt);
   try {
     await checkBaseUrl(target.baseUrl, target.allowPrivate);
-    const { query, headers } = listRequest(target);
-    const { statusCode, body } = await request(`${target.baseUrl}/models${query}`, {
+    const { url, headers } = await cloudRequest(listRequest(target), {
+      ...target,
+      // A template is about the paths of requests for a model.
+      access: target.access && { ...target.access, pathTemplate: null },
+      dispatcher: dispatchers.tokens,
+      timeoutMs: TIMEOUT_MS,
+    });
+    const { statusCode, body } = await request(url, {
       method: 'GET',
-      dispatcher: agent,
+      dispatcher: dispatchers.requests,
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      headers: { accept: 'application/json', 'accept-encoding': 'identity', ...headers },
+      headers: { 'accept-encoding': 'identity', ...headers },
     });
     const text = await body.text();
     const fault = statusCode === 200 ? null : faultOfStatus(statusCode);
@@ -57,7 +54,7 @@ export async function askForModels(target: ListTarget): Promise<ListAnswer> {
     const fault = isTimeout(error) ? 'TIMEOUT' : 'FAILED';
     return { status: null, latencyMs: latency(), fault, text: '' };
   } finally {
-    await agent.destroy();
+    await dispatchers.destroy();
   }
 }
 
@@ -65,7 +62,8 @@ export async function askForModels(target: ListTarget): Promise<ListAnswer> {
  * The provider's names of its models, sorted; at most MODELS_MAX. Throws INVALID with the reason if there is
  * no readable list.
  */
-export async function readModels(target: ListTarget): Promise<string[]> {
+export async function readModels(target: ProviderTarget): Promise<string[]> {
+  if (!hasModelList(target.access)) throw noList('this kind of upstream has none that can be read here');
   const { status, text } = await askForModels(target);
   if (status === null) throw noList('it could not be reached, or answered too slowly or too much');
   if (status !== 200) throw noList(`it answered with status ${status}`);
@@ -76,15 +74,19 @@ export async function readModels(target: ListTarget): Promise<string[]> {
  * OpenAI: https://platform.openai.com/docs/api-reference/models/list, Anthropic (up to 1000 a page):
  * https://docs.anthropic.com/en/api/models-list, Google: https://ai.google.dev/api/models#method:-models.list
  */
-function listRequest({ protocol, secret }: ListTarget): { query: string; headers: Record<string, string> } {
+function listRequest({ protocol, secret, access }: ProviderTarget): Parameters<typeof cloudRequest>[0] {
+  // Secrets of the other kinds are never sent as they are.
+  const key = (access ?? DEFAULT_ACCESS).auth === 'API_KEY' ? secret : null;
+  const common = { method: 'GET', model: '', body: null } as const;
   if (protocol === 'anthropic-messages')
     return {
-      query: '?limit=1000',
-      headers: { 'anthropic-version': '2023-06-01', ...(secret && { 'x-api-key': secret }) },
+      ...common,
+      path: '/models?limit=1000',
+      headers: { 'anthropic-version': '2023-06-01', ...(key && { 'x-api-key': key }) },
     };
   if (protocol === 'google-generate')
-    return { query: '?pageSize=1000', headers: secret ? { 'x-goog-api-key': secret } : {} };
-  return { query: '', headers: secret ? { authorization: `Bearer ${secret}` } : {} };
+    return { ...common, path: '/models?pageSize=1000', headers: key ? { 'x-goog-api-key': key } : {} };
+  return { ...common, path: '/models', headers: key ? { authorization: `Bearer ${key}` } : {} };
 }
 
 function parse(text: string): unknown {

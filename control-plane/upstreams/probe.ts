@@ -1,22 +1,23 @@
 /** Sends one small request to a provider with its credential, to test address, credential and model name. */
-import { Agent, request } from 'undici';
-import type { DialectName } from '@gateway/shared/catalog';
+import { request } from 'undici';
+import { DEFAULT_ACCESS } from '@gateway/shared/clouds/access';
 import type { Fault } from '@gateway/shared/upstream-health';
-import { checkBaseUrl, publicLookup } from './address-guard.ts';
+import { checkBaseUrl } from './address-guard.ts';
+import { cloudRequest } from './probe-access.ts';
+import { ProbeDispatchers } from './probe-dispatcher.ts';
+import type { ProviderTarget } from './probe-target.ts';
 
 const TIMEOUT_MS = 20_000;
+/** Maximum size of an answer, in bytes. */
+const ANSWER_BYTES_MAX = 1024 * 1024;
 const SAMPLE_LENGTH_MAX = 300;
 const BODY_BYTES_MAX = 64 * 1024;
 /** Enough for a model that reasons before it answers. */
 const TOKENS_MAX = 64;
 
 /** The upstream to probe. */
-export interface ProbeTarget {
-  protocol: DialectName;
-  baseUrl: string;
+export interface ProbeTarget extends ProviderTarget {
   upstreamModel: string;
-  secret: string | null;
-  allowPrivate: boolean;
 }
 
 /** Result of a probe. */
@@ -34,22 +35,21 @@ export interface ProbeResult {
 
 /** Sends one short request. Never throws: failures are part of the result. */
 export async function probe(target: ProbeTarget): Promise<ProbeResult> {
-  const agent = new Agent({
-    connect: { timeout: TIMEOUT_MS, ...(!target.allowPrivate && { lookup: publicLookup }) },
-    headersTimeout: TIMEOUT_MS,
-    bodyTimeout: TIMEOUT_MS,
-  });
+  const dispatchers = new ProbeDispatchers(target, { timeoutMs: TIMEOUT_MS, bytesMax: ANSWER_BYTES_MAX });
   const startedAt = performance.now();
   const latency = (): number => Math.round(performance.now() - startedAt);
   try {
     await checkBaseUrl(target.baseUrl, target.allowPrivate);
-    const { path, headers, body } = requestFor(target);
-    const response = await request(`${target.baseUrl}${path}`, {
+    const { url, headers, body } = await cloudRequest(
+      { ...requestFor(target), method: 'POST', model: target.upstreamModel },
+      { ...target, dispatcher: dispatchers.tokens, timeoutMs: TIMEOUT_MS },
+    );
+    const response = await request(url, {
       method: 'POST',
-      dispatcher: agent,
+      dispatcher: dispatchers.requests,
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      headers: { 'content-type': 'application/json', 'accept-encoding': 'identity', ...headers },
-      body: JSON.stringify(body),
+      headers: { 'accept-encoding': 'identity', ...headers },
+      body,
     });
     const text = withoutSecret(await readSome(response.body), target.secret);
     const ok = response.statusCode < 300;
@@ -72,7 +72,7 @@ export async function probe(target: ProbeTarget): Promise<ProbeResult> {
       sample: null,
     };
   } finally {
-    await agent.destroy();
+    await dispatchers.destroy();
   }
 }
 
@@ -95,8 +95,11 @@ interface ProbeRequest {
   body: object;
 }
 
-function requestFor({ protocol, upstreamModel: model, secret }: ProbeTarget): ProbeRequest {
-  const bearer: Record<string, string> = secret ? { authorization: `Bearer ${secret}` } : {};
+function requestFor({ protocol, upstreamModel: model, secret, access }: ProbeTarget): ProbeRequest {
+  const { auth } = access ?? DEFAULT_ACCESS;
+  // Secrets of the other kinds are never sent as they are.
+  const key = auth === 'API_KEY' ? secret : null;
+  const bearer: Record<string, string> = key ? { authorization: `Bearer ${key}` } : {};
   const messages = [{ role: 'user', content: 'Say OK.' }];
   switch (protocol) {
     case 'openai-chat':
@@ -107,12 +110,12 @@ function requestFor({ protocol, upstreamModel: model, secret }: ProbeTarget): Pr
       return {
         path: '/messages',
         body: { model, messages, max_tokens: TOKENS_MAX },
-        headers: { 'anthropic-version': '2023-06-01', ...(secret && { 'x-api-key': secret }) },
+        headers: { 'anthropic-version': '2023-06-01', ...(key && { 'x-api-key': key }) },
       };
     case 'google-generate':
       return {
         path: `/models/${encodeURIComponent(model)}:generateContent`,
-        headers: secret ? { 'x-goog-api-key': secret } : {},
+        headers: key ? { 'x-goog-api-key': key } : {},
         body: { contents: [{ role: 'user', parts: [{ text: 'Say OK.' }] }] },
       };
   }

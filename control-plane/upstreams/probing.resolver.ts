@@ -6,6 +6,7 @@ import { inTransaction } from '../database/sql.ts';
 import { actorOf, Authorized } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { outcome, UserFailure } from '../graphql/errors.ts';
+import { hasModelList } from './probe-target.ts';
 import type { ProviderRow } from './upstream.entity.ts';
 import { lockProvider } from './upstream.service.ts';
 import { ProviderPayload, UpstreamProvider } from './upstream.type.ts';
@@ -58,6 +59,8 @@ function setProbing(context: Context, input: AdminProviderProbingInput): Promise
     throw new UserFailure('INVALID', `Enter 1 to ${MINUTES_MAX} minutes, or nothing.`, 'probeMinutes');
   return inTransaction(context.em, async (inner) => {
     const provider = await lockProvider(inner, id, version);
+    if (probeMinutes !== null && !hasModelList(provider.access ?? null))
+      throw new UserFailure('INVALID', 'This kind of upstream cannot be probed regularly.', 'probeMinutes');
     const before = { probeMinutes: provider.probeMinutes ?? null };
     provider.probeMinutes = probeMinutes;
     await inner.flush();

@@ -4,13 +4,14 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Gauge } from 'prom-client';
+import { NODE_IDENTITY_KINDS } from '@gateway/shared/clouds/access';
 import { query, sql } from '../database/sql.ts';
 import { registry } from '../process/metrics.ts';
 import { recordProbe } from './health.service.ts';
 import { askForModels } from './model-list.ts';
+import { targetOf } from './probe-target.ts';
 import { ProviderSchema } from './upstream.entity.ts';
 import type { ProviderRow } from './upstream.entity.ts';
-import { credentialReader, credentialsOf } from './upstream.service.ts';
 
 /** Maximum number of upstreams that one run of the job probes. */
 const PROBES_MAX = 20;
@@ -28,8 +29,11 @@ export async function probeDue(em: EntityManager, settings: { secretKey: string 
     em,
     sql`
     select provider.id from provider left join upstream_probe on upstream_probe.provider_id = provider.id
-    where provider.enabled and provider.probe_minutes is not null and (upstream_probe.at is null
-      or upstream_probe.at < clock_timestamp() - make_interval(mins => provider.probe_minutes))
+    where provider.enabled and provider.probe_minutes is not null
+      and coalesce(provider.access ->> 'style', 'STANDARD') = 'STANDARD'
+      and coalesce(provider.access ->> 'auth', 'API_KEY') <> all(${[...NODE_IDENTITY_KINDS]}::text[])
+      and (upstream_probe.at is null
+        or upstream_probe.at < clock_timestamp() - make_interval(mins => provider.probe_minutes))
     order by upstream_probe.at nulls first limit ${PROBES_MAX}`,
   );
   failing.reset();
@@ -47,12 +51,9 @@ export async function probeDue(em: EntityManager, settings: { secretKey: string 
 
 async function probeOne(
   em: EntityManager,
-  { id, protocols: [protocol], baseUrl, allowPrivate, demo }: ProviderRow,
-  { secretKey }: { secretKey: string },
+  provider: ProviderRow,
+  settings: { secretKey: string },
 ): Promise<void> {
-  if (!protocol) return;
-  const credential = (await credentialsOf(em, id)).find((row) => row.enabled);
-  const secret = credential && (await credentialReader(secretKey)(em, credential.id));
-  const target = { protocol, baseUrl, secret: secret ?? null, allowPrivate: allowPrivate || demo };
-  await recordProbe(em, id, await askForModels(target));
+  const target = await targetOf(em, provider, settings);
+  if (target) await recordProbe(em, provider.id, await askForModels(target));
 }

@@ -2,6 +2,7 @@
 import type { DialectName } from '@gateway/shared/catalog';
 import type { TimeoutsRecord } from '@gateway/shared/records';
 import { UserFailure } from '../graphql/errors.ts';
+import type { AccessInput } from './access.rules.ts';
 
 const NAME_LENGTH_MAX = 80;
 const HOUR_MS = 60 * 60 * 1000;
@@ -25,6 +26,8 @@ export interface ProviderInput {
   enabled: boolean;
   timeouts?: Partial<TimeoutsRecord> | null;
   concurrencyLimit?: number | null;
+  /** Undefined leaves it unchanged; null is an API key in the header of the format. */
+  access?: AccessInput | null;
   reason: string;
 }
 

@@ -3,6 +3,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import type { DialectName, Family } from '@gateway/shared/catalog';
 import type { Quirk } from '@gateway/shared/quirks';
+import type { UpstreamAccess } from '@gateway/shared/clouds/access';
 import type { TimeoutsRecord } from '@gateway/shared/records';
 
 export const ProviderSchema = defineEntity({
@@ -23,6 +24,8 @@ export const ProviderSchema = defineEntity({
     quirks: p.json<Quirk[]>().onCreate(() => []),
     /** Minutes between two scheduled probes; null for none. */
     probeMinutes: p.integer().nullable(),
+    /** Null for an API key in the header of the format. */
+    access: p.json<UpstreamAccess>().nullable(),
     createdAt: p.datetime().onCreate(() => new Date()),
     version: p.integer().version(),
   },
@@ -40,6 +43,8 @@ export const CredentialSchema = defineEntity({
     sealed: p.text(),
     /** The only origin to which it is sent: that of the provider when the credential was added. */
     origin: p.text(),
+    /** Its only use besides: see `bindingOf`. Null for secrets that are sent in a header. */
+    binding: p.text().nullable(),
     enabled: p.boolean().default(true),
     createdAt: p.datetime().onCreate(() => new Date()),
   },

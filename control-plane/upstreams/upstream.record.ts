@@ -14,6 +14,7 @@ export function providerRecord(provider: ProviderRow): ProviderRecord {
     concurrencyLimit: provider.concurrencyLimit ?? null,
     allowPrivate: provider.allowPrivate || provider.demo,
     quirks: provider.quirks,
+    access: provider.access ?? null,
   };
 }
 
@@ -24,6 +25,7 @@ export function credentialRecord(credential: CredentialRow): CredentialRecord {
     id: credential.id,
     providerId: credential.providerId,
     origin: credential.origin,
+    binding: credential.binding ?? null,
     sealed: '',
   };
 }

@@ -14,14 +14,14 @@ import {
   routesOfModels,
   routesOfProviders,
 } from '../lookups.ts';
+import { AdminCredentialInput, UpstreamCredential } from './credential.type.ts';
 import { recordProbe } from './health.service.ts';
 import { probe } from './probe.ts';
+import { targetOf } from './probe-target.ts';
 import { deleteRoute, findRoutes, upsertRoute } from './route.service.ts';
 import type { CredentialRow, ProviderRow, RouteRow } from './upstream.entity.ts';
 import {
   addCredential,
-  credentialReader,
-  credentialsOf,
   deleteProvider,
   findProviders,
   providersById,
@@ -30,14 +30,12 @@ import {
 } from './upstream.service.ts';
 import type { Change } from './upstream.service.ts';
 import {
-  AdminCredentialInput,
   AdminProbeInput,
   AdminProviderInput,
   AdminRouteInput,
   ProviderPayload,
   ProviderProbePayload,
   RoutePayload,
-  UpstreamCredential,
   UpstreamProvider,
   UpstreamRoute,
 } from './upstream.type.ts';
@@ -104,21 +102,10 @@ export class UpstreamResolver {
   ): Promise<ProviderProbePayload> {
     return outcome({ result: null }, async () => {
       const [provider] = await providersById(context.em, [input.providerId]);
-      const [protocol] = provider?.protocols ?? [];
-      if (!provider || !protocol)
+      const target = provider && (await targetOf(context.em, provider, context.settings));
+      if (!provider || !target)
         throw new UserFailure('NOT_FOUND', 'Unknown provider. Reload the page.', 'providerId');
-      const credential = (await credentialsOf(context.em, provider.id)).find((row) => row.enabled);
-      const readSecret = credentialReader(context.settings.secretKey);
-      const secret = credential ? await readSecret(context.em, credential.id) : undefined;
-      const { baseUrl, allowPrivate, demo } = provider;
-      const { upstreamModel } = input;
-      const result = await probe({
-        protocol,
-        baseUrl,
-        upstreamModel,
-        secret: secret ?? null,
-        allowPrivate: allowPrivate || demo,
-      });
+      const result = await probe({ ...target, upstreamModel: input.upstreamModel });
       await recordProbe(context.em, provider.id, result);
       return { result };
     });

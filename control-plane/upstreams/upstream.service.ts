@@ -4,6 +4,7 @@
  */
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { CLIENT_CERTIFICATE, bindingOf } from '@gateway/shared/clouds/access';
 import { audit } from '../audit/audit.service.ts';
 import { announce } from '../database/config-log.ts';
 import type { Actor } from '../graphql/context.ts';
@@ -11,6 +12,7 @@ import { UserFailure } from '../graphql/errors.ts';
 import { newId } from '../database/ids.ts';
 import { inTransaction } from '../database/sql.ts';
 import { endDemoMoney } from '../payments/play.settings.ts';
+import { checkFits, checkedAccess, storedCertificate, storedSecret } from './access.rules.ts';
 import { checkBaseUrl } from './address-guard.ts';
 import { checkLabel, checkProvider, timeoutsOf } from './provider.rules.ts';
 import type { ProviderInput } from './provider.rules.ts';
@@ -20,12 +22,8 @@ import { credentialRecord, providerRecord, routeRecord } from './upstream.record
 import { decryptSecret, encryptSecret } from './stored-secrets.ts';
 import type { SecretLocation } from './stored-secrets.ts';
 
-const SECRET_LENGTH_MAX = 4096;
 /** Maximum number of credentials of one provider. */
 const CREDENTIALS_MAX = 50;
-const SUFFIX_LENGTH = 4;
-/** Of a shorter secret no character is shown, because the last four would reveal too much of it. */
-const SHOWN_LENGTH_MIN = 12;
 
 /** The settings that this service needs. */
 export interface UpstreamSettings {
@@ -67,8 +65,14 @@ export async function upsertProvider(
   const { allowPrivateUpstreams: allowPrivate } = change.settings;
   const baseUrl = await checkBaseUrl(input.baseUrl, allowPrivate);
   checkProvider(input);
+  const surroundings = { protocols: input.protocols, baseUrl };
+  const access =
+    input.access === undefined
+      ? undefined
+      : await checkedAccess(input.access, { ...surroundings, allowPrivate });
   return inTransaction(em, async (inner) => {
     const found = input.id ? await lockProvider(inner, input.id, input.version) : null;
+    if (access === undefined && found?.access) checkFits(found.access, surroundings);
     const named = await inner.findOne(ProviderSchema, { name: input.name.trim() });
     if (named && named.id !== found?.id)
       throw new UserFailure('TAKEN', 'Another provider has this name. Choose another one.', 'name');
@@ -81,6 +85,7 @@ export async function upsertProvider(
       allowPrivate,
       timeouts: timeoutsOf(input.timeouts, found?.timeouts),
       concurrencyLimit: input.concurrencyLimit ?? null,
+      ...(access === undefined ? {} : { access }),
     };
     const provider = found ?? inner.create(ProviderSchema, { id: newId('prv'), ...values });
     if (found) inner.assign(found, values);
@@ -126,6 +131,8 @@ export interface CredentialInput {
   providerId: string;
   label: string;
   secret: string;
+  /** A client certificate in PEM, whose private key is the secret. */
+  certificate?: string | null;
   reason: string;
 }
 
@@ -138,14 +145,6 @@ export async function addCredential(
   input: CredentialInput,
   change: Change,
 ): Promise<ProviderRow> {
-  const secret = input.secret.trim();
-  if (secret === '' || secret.length > SECRET_LENGTH_MAX || /[^\x21-\x7e]/.test(secret)) {
-    throw new UserFailure(
-      'INVALID',
-      `Enter a secret of 1 to ${SECRET_LENGTH_MAX} printable ASCII characters.`,
-      'secret',
-    );
-  }
   checkLabel(input.label, 'label');
   return inTransaction(em, async (inner) => {
     const provider = await lockProvider(inner, input.providerId, 'ANY');
@@ -154,11 +153,15 @@ export async function addCredential(
       throw new UserFailure('LIMIT_REACHED', message);
     }
     const id = newId('crd');
+    const { secret, suffix, binding } = input.certificate
+      ? storedCertificate(input.certificate.trim(), input.secret.trim())
+      : storedSecret(provider.access ?? null, input.secret.trim());
     const credential = inner.create(CredentialSchema, {
       id,
       providerId: provider.id,
       label: input.label.trim(),
-      suffix: secret.length < SHOWN_LENGTH_MIN ? '' : secret.slice(-SUFFIX_LENGTH),
+      suffix,
+      binding,
       sealed: encryptSecret(change.settings.secretKey, secret, locationOf(id)),
       origin: new URL(provider.baseUrl).origin,
     });
@@ -239,7 +242,9 @@ async function announceProvider(em: EntityManager, provider: ProviderRow): Promi
   const origin = new URL(provider.baseUrl).origin;
   const routes = await em.find(RouteSchema, { providerId });
   const credentials = await credentialsOf(em, providerId);
-  for (const credential of credentials) credential.enabled = credential.origin === origin;
+  const bindings = [bindingOf(provider.access ?? null), CLIENT_CERTIFICATE];
+  for (const credential of credentials)
+    credential.enabled = credential.origin === origin && bindings.includes(credential.binding ?? null);
   await em.flush();
   const isLive = (row: { enabled: boolean }): boolean => provider.enabled && row.enabled;
   await announce(em, {
@@ -277,8 +282,9 @@ export async function lockProvider(
 
 /** The values of a provider that the audit log records. */
 function summary(provider: ProviderRow): Record<string, unknown> {
-  const { name, protocols, baseUrl, enabled, timeouts, concurrencyLimit } = provider;
-  return { name, protocols, baseUrl, enabled, timeouts, concurrencyLimit: concurrencyLimit ?? null };
+  const { name, protocols, baseUrl, enabled, timeouts, concurrencyLimit, access } = provider;
+  const limit = concurrencyLimit ?? null;
+  return { name, protocols, baseUrl, enabled, timeouts, concurrencyLimit: limit, access: access ?? null };
 }
 
 function locationOf(id: string): SecretLocation {

@@ -2,11 +2,14 @@
 import 'reflect-metadata';
 import { Field, ID, InputType, Int, ObjectType } from 'type-graphql';
 import type { DialectName, Family } from '@gateway/shared/catalog';
+import type { UpstreamAccess } from '@gateway/shared/clouds/access';
 import type { Micros } from '@gateway/shared/money';
 import { ProviderProtocol, WireFamily } from '../graphql/enums.ts';
 import { UserError } from '../graphql/errors.ts';
 import { GlobalObject } from '../graphql/global-object.ts';
 import { DateTime, Money, WebAddress } from '../graphql/scalars.ts';
+import type { AccessInput } from './access.rules.ts';
+import { UpstreamAccessInput, UpstreamAccessSettings } from './access.type.ts';
 
 /** Timeouts of an upstream in ms. */
 @ObjectType({ description: 'Timeouts of an upstream in milliseconds.' })
@@ -58,29 +61,17 @@ export class UpstreamProvider extends GlobalObject {
   })
   concurrencyLimit?: number | null;
 
+  @Field(() => UpstreamAccessSettings, {
+    nullable: true,
+    description: 'How it is reached; null for an API key in the header of the request format.',
+  })
+  access?: UpstreamAccess | null;
+
   @Field(() => DateTime, { description: 'When it was created.' })
   createdAt!: Date;
 
   @Field(() => Int, { description: 'Number of the version. Send it with adminProviderUpsert.' })
   version!: number;
-}
-
-/** A credential of a provider. Its secret cannot be read. */
-@ObjectType({
-  implements: GlobalObject,
-  description: 'A credential of a provider. Only its label and its last four characters can be read.',
-})
-export class UpstreamCredential extends GlobalObject {
-  @Field(() => String, { description: 'Name of the credential.' })
-  label!: string;
-
-  @Field(() => String, { description: 'Last four characters of the secret.' })
-  suffix!: string;
-
-  @Field(() => Boolean, {
-    description: 'Whether nodes use it. False if the host of the provider has changed since it was added.',
-  })
-  enabled!: boolean;
 }
 
 const COST = 'What one request costs the operator on average, for the policy CHEAPEST; null if unknown.';
@@ -184,21 +175,13 @@ export class AdminProviderInput {
   })
   concurrencyLimit?: number | null;
 
-  @Field(() => String, { description: 'Reason, kept in the audit log.' })
-  reason!: string;
-}
-
-/** Input of `adminCredentialAdd`. */
-@InputType({ description: 'A new credential.' })
-export class AdminCredentialInput {
-  @Field(() => ID, { description: 'The provider.' })
-  providerId!: string;
-
-  @Field(() => String, { description: 'Name of the credential.' })
-  label!: string;
-
-  @Field(() => String, { description: 'The secret. It cannot be read again.' })
-  secret!: string;
+  @Field(() => UpstreamAccessInput, {
+    nullable: true,
+    description:
+      'How it is reached. Left out, it stays unchanged; null is an API key in the header of the format. ' +
+      'Credentials of another kind of authentication are disabled.',
+  })
+  access?: AccessInput | null;
 
   @Field(() => String, { description: 'Reason, kept in the audit log.' })
   reason!: string;

@@ -15,6 +15,7 @@ import { mirrored, refuseStored } from '../exchange/mirror.ts';
 import { parseRequestBody } from '../exchange/request-body.ts';
 import type { RequestBody } from '../exchange/request-body.ts';
 import type { ForwardedRequest } from '../upstreams/attempt.ts';
+import { plainAuthorization } from '../upstreams/clouds/cloud-requests.ts';
 import { addressOf } from '../upstreams/connections.ts';
 
 /** Maximum size of a request, in bytes. */
@@ -140,8 +141,9 @@ function countRequest(call: Call, count: NativeCount): ForwardedRequest<number> 
   const { format, dialect, body, passUnknown } = count;
   return {
     preferred: dialect.name,
-    outgoing: ({ provider, route, credential }) => {
-      const { name, inbound, outbound } = dialect;
+    outgoing: (candidate) => {
+      const { provider, route } = candidate;
+      const { name, inbound } = dialect;
       const model = route.upstreamModel;
       const options = {
         dialect: name,
@@ -160,7 +162,7 @@ function countRequest(call: Call, count: NativeCount): ForwardedRequest<number> 
         headers: {
           'content-type': 'application/json',
           'accept-encoding': 'identity',
-          ...(credential ? outbound.authorize(credential.secret) : {}),
+          ...plainAuthorization(candidate),
           ...request.headers,
         },
       };

@@ -2,10 +2,8 @@
 import type { KeyObject } from 'node:crypto';
 import { canServe } from '@gateway/shared/catalog';
 import type { Family } from '@gateway/shared/catalog';
-import type { ConfigEntry } from '@gateway/shared/node-api';
 import type {
   AccountRecord,
-  CredentialRecord,
   KeyRecord,
   ModelRecord,
   PoolRecord,
@@ -13,7 +11,8 @@ import type {
   SettingsRecord,
 } from '@gateway/shared/records';
 import { unseal } from '@gateway/shared/sealing';
-import type { CompiledCredential, CompiledRoute, Config, KeyStop, StoppedBy } from './config.ts';
+import { CredentialCompiler } from './compile-credentials.ts';
+import type { CompiledRoute, Config, KeyStop, StoppedBy } from './config.ts';
 import type { PersistentMap } from './persistent-map.ts';
 import { RecordIndex, recordOf, recordsOf } from './record-index.ts';
 import { SealedIds } from '../state/sealed-ids.ts';
@@ -28,7 +27,7 @@ export class Compiler {
   readonly #privateKey: KeyObject;
   /** The key of the ids of stored objects, and its sealed form. */
   #stateKey: { sealed: string; ids: SealedIds | undefined } | undefined;
-  readonly #secrets = new WeakMap<ConfigEntry, CompiledCredential>();
+  readonly #credentials: CredentialCompiler;
   readonly #keys = new RecordIndex('API_KEY', (key) => key.digest);
   readonly #rotatedKeys = new RecordIndex('API_KEY', (key) => key.previousDigest);
   readonly #models = new RecordIndex('MODEL', (model) => model.name);
@@ -36,18 +35,15 @@ export class Compiler {
   readonly #poolIds = new RecordIndex('POOL', (pool) => pool.id);
   readonly #accounts = new RecordIndex('ACCOUNT', (account) => account.walletId);
 
-  readonly #onUnreadable: (credentialId: string) => void;
-  #unreadable: ReadonlySet<string> = new Set();
-
   /** `onUnreadable` is called once for each credential that becomes unreadable. */
   constructor(privateKey: KeyObject, onUnreadable: (credentialId: string) => void = () => undefined) {
     this.#privateKey = privateKey;
-    this.#onUnreadable = onUnreadable;
+    this.#credentials = new CredentialCompiler(privateKey, onUnreadable);
   }
 
   /** How many credentials of the last configuration cannot be read. They are not used. */
   get unreadable(): number {
-    return this.#unreadable.size;
+    return this.#credentials.unreadable;
   }
 
   /**
@@ -92,8 +88,8 @@ export class Compiler {
 
   #routes(tables: Tables): ReadonlyMap<string, readonly CompiledRoute[]> {
     const providers = indexed<ProviderRecord>(recordsOf(tables, 'PROVIDER'), (provider) => provider.id);
-    const credentials = this.#credentials(tables);
     const choices = choicesOf(tables);
+    const { credentials, certificates } = this.#credentials.compile(tables);
     const byModel = new Map<string, CompiledRoute[]>();
     for (const route of recordsOf(tables, 'ROUTE')) {
       const provider = providers.get(route.providerId);
@@ -103,38 +99,18 @@ export class Compiler {
       if (credentials.get(provider.id)?.length === 0) continue;
       const routes = byModel.get(route.modelId) ?? [];
       const choice = choices.get(route.modelId);
-      routes.push({ route, provider, credentials: credentials.get(provider.id) ?? [], ...choice });
+      routes.push({
+        route,
+        provider,
+        credentials: credentials.get(provider.id) ?? [],
+        certificate: certificates.get(provider.id),
+        ...choice,
+      });
       byModel.set(route.modelId, routes);
     }
     for (const routes of byModel.values())
       routes.sort((one, other) => one.route.priority - other.route.priority);
     return byModel;
-  }
-
-  #credentials(tables: Tables): ReadonlyMap<string, CompiledCredential[]> {
-    const byProvider = new Map<string, CompiledCredential[]>();
-    const unreadable = new Set<string>();
-    for (const entry of tableOf(tables, 'CREDENTIAL').values()) {
-      const record = recordOf(entry, 'CREDENTIAL');
-      const compiled = this.#secrets.get(entry) ?? this.#unseal(record);
-      if (compiled) this.#secrets.set(entry, compiled);
-      else unreadable.add(record.id);
-      const others = byProvider.get(record.providerId) ?? [];
-      byProvider.set(record.providerId, compiled ? [...others, compiled] : others);
-    }
-    for (const id of unreadable) if (!this.#unreadable.has(id)) this.#onUnreadable(id);
-    this.#unreadable = unreadable;
-    return byProvider;
-  }
-
-  /** Undefined if this node cannot read it, or the control plane could not: it sends an empty secret then. */
-  #unseal({ id, origin, sealed }: CredentialRecord): CompiledCredential | undefined {
-    try {
-      const secret = unseal(sealed, this.#privateKey, id);
-      return secret === '' ? undefined : { id, origin, secret };
-    } catch {
-      return undefined;
-    }
   }
 }
 

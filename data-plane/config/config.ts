@@ -29,12 +29,15 @@ export interface CompiledRoute {
   policy?: Exclude<RoutingPolicy, 'FIXED'> | undefined;
   /** Whether a second upstream may be asked while the first one is slow; absent: it may not. */
   isHedged?: boolean;
+  /** The client certificate for TLS: JSON with both parts in PEM. */
+  certificate: CompiledCredential | undefined;
 }
 
 /** A credential whose secret is unsealed. It may only be sent to its origin. */
 export interface CompiledCredential {
   id: string;
   origin: CredentialRecord['origin'];
+  binding: CredentialRecord['binding'];
   secret: string;
 }
 

@@ -3,6 +3,8 @@ import { DIALECTS, FAMILIES, GROUPS } from '@gateway/shared/catalog';
 import { QUIRK_KINDS, quirkProblem } from '@gateway/shared/quirks';
 import type { Quirk } from '@gateway/shared/quirks';
 import { ROUTING_POLICIES } from '@gateway/shared/routing';
+import { AUTH_KINDS, REQUEST_STYLES } from '@gateway/shared/clouds/access';
+import type { UpstreamAccess } from '@gateway/shared/clouds/access';
 import type { ConfigKind, ConfigRecord, FrozenModelRecord } from '@gateway/shared/records';
 
 /** A value has the wrong shape. The message names the field and the expected shape, never the value. */
@@ -130,6 +132,24 @@ const families = list(oneOf(FAMILIES));
 /** Absent in records of older control planes, and in copies of pools. */
 const routing: Decoder<(typeof ROUTING_POLICIES)[number]> = (value, place) =>
   value === undefined ? 'FIXED' : oneOf(ROUTING_POLICIES)(value, place);
+const pairs = list(object({ name, value: text }));
+const access = object<UpstreamAccess>({
+  auth: oneOf(AUTH_KINDS),
+  tenantId: nullable(name),
+  clientId: nullable(name),
+  scope: nullable(name),
+  region: nullable(name),
+  service: nullable(name),
+  roleArn: nullable(name),
+  audience: nullable(name),
+  serviceAccount: nullable(name),
+  tokenUrl: nullable(address),
+  style: oneOf(REQUEST_STYLES),
+  pathTemplate: nullable(name),
+  headers: pairs,
+  query: pairs,
+  proxyUrl: nullable(address),
+});
 const frozenModel = {
   id: name,
   name,
@@ -195,12 +215,14 @@ const RECORDS: { [Kind in ConfigKind]: Decoder<RecordOf<Kind>> } = {
     concurrencyLimit: nullable(whole),
     allowPrivate: flag,
     quirks,
+    access: nullable(access),
   }),
   CREDENTIAL: object<RecordOf<'CREDENTIAL'>>({
     kind: oneOf(['CREDENTIAL']),
     id: name,
     providerId: name,
     origin: address,
+    binding: nullable(name),
     sealed: name,
   }),
   ROUTE: object<RecordOf<'ROUTE'>>({

@@ -330,6 +330,7 @@ function upstreamRecords(publicKey: string): [ConfigRecord, ConfigRecord, Config
     id: 'cred_1',
     providerId: 'prov_1',
     origin: 'https://api.example.com',
+    binding: null,
     sealed: seal('upstream-secret', publicKey, 'cred_1'),
   };
   const provider: ConfigRecord = {
@@ -341,6 +342,7 @@ function upstreamRecords(publicKey: string): [ConfigRecord, ConfigRecord, Config
     timeouts: { connectMs: 1, headersMs: 1, firstContentMs: 1, idleMs: 1, totalMs: 1 },
     concurrencyLimit: null,
     allowPrivate: false,
+    access: null,
   };
   const route: ConfigRecord = {
     kind: 'ROUTE',

@@ -4,12 +4,13 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Candidate } from '../upstreams/attempt.ts';
+import { plainAuthorization } from '../upstreams/clouds/cloud-requests.ts';
 
 const TRACE_HEADERS = ['traceparent', 'tracestate'] as const;
 
 /** Credential, identity and trace context. `accept` names the media types that the client can take. */
 export function outgoingHeaders(
-  { credential, dialect }: Candidate,
+  candidate: Candidate,
   client: IncomingHttpHeaders,
   accept: string,
 ): Record<string, string> {
@@ -17,7 +18,7 @@ export function outgoingHeaders(
     'accept-encoding': 'identity',
     accept,
     'user-agent': 'gateway',
-    ...(credential ? dialect.outbound.authorize(credential.secret) : {}),
+    ...plainAuthorization(candidate),
   };
   for (const name of TRACE_HEADERS) {
     const value = client[name];

@@ -8,6 +8,7 @@ import { WalletConnections } from '../admission/wallet-connections.ts';
 import type { BodyParts } from '../call/body.ts';
 import { SharedBudget } from '../call/shared-budget.ts';
 import { SlowBodies } from '../call/slow-bodies.ts';
+import { replaceMembers, scanMembers } from '../exchange/json-members.ts';
 import { Spool } from '../exchange/spool.ts';
 import { BODY_FLOOR_BYTES, BODY_MEMORY_BYTES, BODY_RESERVE_BYTES } from '../limits.ts';
 import { Metrics } from '../metrics.ts';
@@ -17,6 +18,8 @@ import type { Services } from '../services.ts';
 import type { Stage } from '../node/departure.ts';
 import type { ServerSettings } from '../settings.ts';
 import { Upstreams } from '../upstreams/ask.ts';
+import { identityTokens } from '../upstreams/clouds/identity-tokens.ts';
+import type { IdentityTokenFiles } from '../upstreams/clouds/identity-tokens.ts';
 import { UpstreamStates } from '../upstreams/states.ts';
 
 /** The parts from which a node's server is built. */
@@ -38,6 +41,10 @@ export interface ServerDependencies extends Pick<
   rotatedKeys?: RotatedKeys;
   /** A monotonic clock in ms, for limits per minute and realtime sessions. */
   now?: () => number;
+  /** The wall clock in ms, which signatures carry. */
+  wallNow?: () => number;
+  /** Where the platform keeps the identity tokens of this node; by default it has none. */
+  identityTokenFiles?: IdentityTokenFiles;
   /** Limit of all request bodies in memory together, in bytes. By default BODY_MEMORY_BYTES. */
   bodyMemoryBytes?: number;
   /** The version of the program, for the description of the API. */
@@ -62,7 +69,16 @@ export function buildServices(dependencies: ServerDependencies): Services {
     dialects,
     completions,
     streams,
-    upstreams: new Upstreams({ dialects, random: Math.random, now, states }),
+    upstreams: new Upstreams({
+      dialects,
+      random: Math.random,
+      now,
+      states,
+      wallNow: dependencies.wallNow ?? Date.now,
+      identityToken: identityTokens(dependencies.identityTokenFiles ?? {}),
+      editBody: (body, edits) => replaceMembers(body, scanMembers(body).members, { edits }),
+      log: dependencies.log,
+    }),
     wallets: new Bulkhead(),
     keys: new Bulkhead(),
     sessions: new Sessions(),

@@ -1,4 +1,6 @@
 /** Connects to an upstream for a realtime session. */
+import { GatewayError } from '@gateway/shared/failures';
+import type { ProviderRecord } from '@gateway/shared/records';
 import { WebSocket } from 'ws';
 import type { Call } from '../call/call.ts';
 import { outgoingHeaders } from '../exchange/outgoing-headers.ts';
@@ -6,7 +8,8 @@ import { CHUNKS_PER_FRAME, FRAGMENTS_PER_MESSAGE } from '../limits.ts';
 import type { Candidate } from '../upstreams/attempt.ts';
 import { addressOf, lookupFor } from '../upstreams/connections.ts';
 import { asConnectionFailure } from '../upstreams/send.ts';
-import type { RefusedResponse, UpstreamSession } from '../upstreams/session.ts';
+import type { OutgoingRequest } from '../upstreams/send.ts';
+import type { Prepare, RefusedResponse, UpstreamSession } from '../upstreams/session.ts';
 
 /** Maximum size of an upstream's frame, in bytes. */
 const FRAME_BYTES = 16 * 1024 * 1024;
@@ -23,9 +26,12 @@ interface RealtimeConnection extends UpstreamSession {
 /** A function that connects to one candidate. It rejects with `upstream_…` or the reason of the cut. */
 export function dialRealtime(
   call: Call,
-): (candidate: Candidate) => Promise<RealtimeConnection | RefusedResponse> {
-  return async (candidate) => {
-    const socket = connect(call, candidate);
+): (candidate: Candidate, prepare: Prepare) => Promise<RealtimeConnection | RefusedResponse> {
+  return async (candidate, prepare) => {
+    const { provider } = candidate;
+    if (provider.access?.proxyUrl || candidate.certificate) throw noDirectSocket();
+    const handshake = handshakeOf(call, candidate);
+    const socket = connect(provider, provider.access ? await prepare(handshake) : handshake);
     const { upstreamModel, id: routeId } = candidate.route;
     return new Promise((resolve, reject) => {
       const stopListening = call.cut.onCut((reason) => {
@@ -59,18 +65,34 @@ export function dialRealtime(
   };
 }
 
-function connect(call: Call, candidate: Candidate): WebSocket {
+/** A session that does not take the proxy or show the certificate would break the operator's rules. */
+function noDirectSocket(): GatewayError {
+  return new GatewayError('upstream_failed', 'The upstream could not answer. Try again later.', {
+    cause: new Error('realtime sessions use neither proxies nor client certificates'),
+  });
+}
+
+function handshakeOf(call: Call, candidate: Candidate): OutgoingRequest {
   const { provider, route } = candidate;
-  const { origin, prefix } = addressOf(provider);
+  const { prefix } = addressOf(provider);
   const intent = call.query.get('intent') === 'transcription' ? '&intent=transcription' : '';
   const query = `?model=${encodeURIComponent(route.upstreamModel)}${intent}`;
   const beta = call.headers['openai-beta'];
-  const lookup = lookupFor(provider);
-  return new WebSocket(`${origin.replace(/^http/, 'ws')}${prefix}/realtime${query}`, {
+  return {
+    method: 'GET',
+    path: `${prefix}/realtime${query}`,
+    body: null,
     headers: {
       ...outgoingHeaders(candidate, call.headers, '*/*'),
       ...(typeof beta === 'string' ? { 'openai-beta': beta } : {}),
     },
+  };
+}
+
+function connect(provider: ProviderRecord, { path, headers }: OutgoingRequest): WebSocket {
+  const lookup = lookupFor(provider);
+  return new WebSocket(`${addressOf(provider).origin.replace(/^http/, 'ws')}${path}`, {
+    headers,
     handshakeTimeout: provider.timeouts.headersMs,
     maxPayload: FRAME_BYTES,
     maxFragments: FRAGMENTS_PER_MESSAGE,

@@ -1,16 +1,21 @@
 /** Asks the upstreams of a model in order until one answers, and keeps what is known of their health. */
 import { GatewayError, asGatewayError } from '@gateway/shared/failures';
 import type { DialectName } from '@gateway/shared/catalog';
+import type { TokenIo } from '@gateway/shared/clouds/token-grants';
 import type { Call } from '../call/call.ts';
 import type { CompiledCredential } from '../config/config.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { adapted } from './adaptive.ts';
+import type { Log } from '../log.ts';
 import { SEEDS, seedOf } from './affinity.ts';
 import { failedAttempt, skippedAttempt } from './attempt.ts';
 import type { Attempt, AttemptFailure, AttemptOptions, Candidate, ForwardedRequest } from './attempt.ts';
 import { FRESH_BUDGET, afterRequest, afterRetry } from './circuit.ts';
 import { Candidates, noUpstreamFree } from './candidates.ts';
 import type { AttemptPlan } from './candidates.ts';
+import { CloudRequests } from './clouds/cloud-requests.ts';
+import type { EditBody } from './clouds/cloud-requests.ts';
+import { decodeEventStream } from './clouds/event-stream.ts';
 import { Connections } from './connections.ts';
 import { Hedges, LostRace } from './hedge.ts';
 import { rankRoutes } from './order.ts';
@@ -37,6 +42,12 @@ interface UpstreamsOptions {
   now: () => number;
   /** The health of each upstream, by the same clock. */
   states: UpstreamStates;
+  /** ms since the epoch. */
+  wallNow: () => number;
+  /** Reads the identity token that the platform has issued to this node. */
+  identityToken: TokenIo['identityToken'];
+  editBody: EditBody;
+  log: Log;
 }
 
 /** All upstreams of this node. Their state is in memory and lost at a restart. */
@@ -47,6 +58,7 @@ export class Upstreams {
   readonly #routes: RouteResults;
   readonly #candidates: Candidates;
   readonly #hedges: Hedges;
+  readonly #clouds: CloudRequests;
   #retryBudget = FRESH_BUDGET;
 
   constructor(options: UpstreamsOptions) {
@@ -55,6 +67,7 @@ export class Upstreams {
     this.#routes = new RouteResults(options);
     const own = { routes: this.#routes.circuits, suspensions: this.#suspensions };
     this.#candidates = new Candidates({ ...options, ...own });
+    this.#clouds = new CloudRequests({ ...options, connections: this.#connections });
   }
 
   /**
@@ -189,7 +202,8 @@ export class Upstreams {
     const leave = states.enter(provider);
     try {
       const limits = { timeouts: provider.timeouts, cut: call.cut };
-      const answer = await send(this.#connections.poolOf(provider), outgoing, limits);
+      const sent = provider.access ? await this.#clouds.prepare(outgoing, attempt, call.cut) : outgoing;
+      const answer = await send(this.#connections.poolOf(provider, candidate.certificate), sent, limits);
       attempt.status = answer.status;
       answer.onClose(leave);
       if (answer.status < 200 || answer.status > 299) {
@@ -200,6 +214,7 @@ export class Upstreams {
       states.answered(provider, startedAt);
       this.#suspensions.accepted(candidate);
       this.#readQuota(candidate, answer.headers);
+      decodeEventStream(answer);
       return await request.receive({
         answer,
         candidate,
@@ -226,7 +241,9 @@ export class Upstreams {
     const leave = states.enter(candidate.provider);
     let status: number | null = null;
     try {
-      const opened = await request.open(candidate);
+      const opened = await request.open(candidate, (outgoing) =>
+        this.#clouds.prepare(outgoing, attempt, call.cut),
+      );
       if ('status' in opened) {
         ({ status } = opened);
         throw this.#refused(call, opened, { attempt, settle });
@@ -266,10 +283,11 @@ export class Upstreams {
   /** Settles an attempt that the upstream refused, suspends the credential if needed, returns the failure. */
   #refused(
     { id: requestId }: Pick<Call, 'id'>,
-    { status, headers, body }: RefusedResponse,
+    response: RefusedResponse,
     { attempt, settle }: { attempt: Attempt; settle: (result: AttemptResult) => void },
   ): GatewayError {
     const { candidate, walletId, model } = attempt;
+    const { status, headers, body } = this.#clouds.refused(response, candidate);
     const retryAfterMs = retryAfterOf(headers, Date.now());
     const verdict = judge({ status, body, retryAfterMs, model }, candidate);
     this.#suspensions.refused(verdict, candidate, { requestId, walletId, now: this.#options.now() });

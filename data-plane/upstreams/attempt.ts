@@ -45,6 +45,8 @@ export interface Candidate {
   provider: ProviderRecord;
   /** Undefined for upstreams that need none. */
   credential: CompiledCredential | undefined;
+  /** The client certificate for TLS, if the upstream has one. */
+  certificate: CompiledCredential | undefined;
   dialect: Dialect;
   /** Whether the upstream speaks the client's format. */
   native: boolean;

@@ -62,7 +62,7 @@ export class Candidates {
     refused: CompiledCredential | undefined,
   ): Candidate {
     const { compiled, dialect, native } = ranked;
-    const { route, provider } = compiled;
+    const { route, provider, certificate } = compiled;
     const credentials = this.#credentials(ranked);
     const credential = credentials.draw({ seed, refused });
     if (!credential && credentials.needed) {
@@ -78,7 +78,8 @@ export class Candidates {
       throw noUpstreamFree();
     }
     const isTimed = compiled.policy === 'FASTEST';
-    return { route, provider, credential, dialect, native, isTimed, isHedged: compiled.isHedged };
+    const { isHedged } = compiled;
+    return { route, provider, credential, certificate, dialect, native, isTimed, isHedged };
   }
 
   /** Another candidate than this one that is free at the moment; undefined if there is none. */

@@ -6,46 +6,53 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { Pool } from 'undici';
+import { Pool, ProxyAgent } from 'undici';
+import type { Dispatcher } from 'undici';
 import { GatewayError } from '@gateway/shared/failures';
+import { readClientCertificate } from '@gateway/shared/clouds/secrets';
 import type { ProviderRecord } from '@gateway/shared/records';
+import type { CompiledCredential } from '../config/config.ts';
 
 /** Idle time after which a connection is closed, in ms: shorter than that of most load balancers. */
 const IDLE_CONNECTION_MS = 10_000;
 /** Maximum size of an upstream's response headers, in bytes. */
 const UPSTREAM_HEADER_BYTES = 32 * 1024;
 
+/** What sends the requests of one upstream. */
+export type Sender = Pick<Dispatcher, 'dispatch' | 'destroy'>;
+
 /** The connection pools of a node. */
 export class Connections {
-  readonly #pools = new Map<string, Pool>();
+  readonly #pools = new Map<string, Sender>();
   /** The same pools by record: a configuration keeps its records, so that most requests find theirs here. */
-  readonly #byRecord = new WeakMap<ProviderRecord, Pool>();
+  readonly #byRecord = new WeakMap<ProviderRecord, Sender>();
 
   /** The pool of a provider's origin. Throws `upstream_failed` if the host is a forbidden IP address. */
-  poolOf(provider: ProviderRecord): Pool {
+  poolOf(provider: ProviderRecord, certificate?: CompiledCredential): Sender {
+    if (certificate) return this.poolAt(provider, certificate);
     const known = this.#byRecord.get(provider);
     if (known) return known;
-    const pool = this.#byAddress(provider);
+    const pool = this.poolAt(provider);
     this.#byRecord.set(provider, pool);
     return pool;
   }
 
-  #byAddress(provider: ProviderRecord): Pool {
+  /** Like `poolOf`, for a record that is not kept, such as one with the address of a token endpoint. */
+  poolAt(provider: ProviderRecord, certificate?: CompiledCredential): Sender {
     const { origin } = addressOf(provider);
     const { connectMs } = provider.timeouts;
-    const key = `${origin} ${provider.allowPrivate} ${connectMs}`;
+    const proxyUrl = provider.access?.proxyUrl ?? null;
+    const usable = certificate?.origin === origin ? certificate : undefined;
+    const key = `${origin} ${provider.allowPrivate} ${connectMs} ${proxyUrl} ${usable?.id}`;
     const known = this.#pools.get(key);
     if (known) return known;
+    const tls = usable ? identityOf(usable) : {};
     const lookup = lookupFor(provider);
-    const pool = new Pool(origin, {
-      pipelining: 1,
-      // UpstreamStates counts the provider's limit of concurrent requests, and timeouts are set per request.
-      connections: null,
-      keepAliveTimeout: IDLE_CONNECTION_MS,
-      maxHeaderSize: UPSTREAM_HEADER_BYTES,
-      allowH2: false,
-      connect: { timeout: connectMs, ...(lookup ? { lookup } : {}) },
-    });
+    const connect = { timeout: connectMs, ...(lookup ? { lookup } : {}) };
+    const pool =
+      proxyUrl === null
+        ? new Pool(origin, { ...POOL_OPTIONS, connect: { ...connect, ...tls } })
+        : proxied(origin, { proxyUrl, connect, tls });
     this.#pools.set(key, pool);
     return pool;
   }
@@ -54,6 +61,44 @@ export class Connections {
   async close(): Promise<void> {
     await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
   }
+}
+
+const POOL_OPTIONS = {
+  pipelining: 1,
+  // UpstreamStates counts the provider's limit of concurrent requests, and timeouts are set per request.
+  connections: null,
+  keepAliveTimeout: IDLE_CONNECTION_MS,
+  maxHeaderSize: UPSTREAM_HEADER_BYTES,
+  allowH2: false,
+} as const;
+
+/** Certificate and key for TLS; none if they cannot be read, and the upstream then refuses the connection. */
+function identityOf({ secret }: CompiledCredential): { cert?: string; key?: string } {
+  const read = readClientCertificate(secret);
+  return read ? { cert: read.certificate, key: read.privateKey } : {};
+}
+
+interface ProxyParts {
+  proxyUrl: string;
+  connect: { timeout: number; lookup?: LookupFunction };
+  tls: { cert?: string; key?: string };
+}
+
+/**
+ * Sends through a proxy: by CONNECT for https. The address of the proxy is checked like that of an upstream.
+ * The proxy looks up the upstream's name, so that only literal addresses of upstreams can be checked here.
+ */
+function proxied(origin: string, { proxyUrl, connect, tls }: ProxyParts): Sender {
+  const agent = new ProxyAgent({
+    ...POOL_OPTIONS,
+    uri: proxyUrl,
+    proxyTls: connect,
+    requestTls: { timeout: connect.timeout, ...tls },
+  });
+  return {
+    dispatch: (options, handler) => agent.dispatch({ ...options, origin }, handler),
+    destroy: () => agent.destroy(),
+  };
 }
 
 /**

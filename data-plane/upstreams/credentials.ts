@@ -1,5 +1,6 @@
 /** Which of an upstream's credentials a request is sent with. */
 import { GatewayError } from '@gateway/shared/failures';
+import { bindingOf } from '@gateway/shared/clouds/access';
 import type { CompiledCredential, CompiledRoute } from '../config/config.ts';
 import { lotOf } from './affinity.ts';
 import { addressOf } from './connections.ts';
@@ -68,10 +69,12 @@ export class RouteCredentials {
     });
   }
 
-  /** A credential may only be sent to the origin that it was set for. */
+  /** A credential may only be sent to the origin that it was set for, and only in the way it was set for. */
   #bound(): CompiledCredential[] {
-    const { origin } = addressOf(this.#compiled.provider);
-    return this.#compiled.credentials.filter((credential) => credential.origin === origin);
+    const { credentials, provider } = this.#compiled;
+    const { origin } = addressOf(provider);
+    const binding = bindingOf(provider.access);
+    return credentials.filter((credential) => credential.origin === origin && credential.binding === binding);
   }
 
   #usable(): CompiledCredential[] {

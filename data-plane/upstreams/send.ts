@@ -1,6 +1,6 @@
 /** Sends one request to an upstream and delivers its answer chunk by chunk, with pause, resume and abort. */
 import type { Readable } from 'node:stream';
-import { GatewayError } from '@gateway/shared/failures';
+import { GatewayError, asGatewayError } from '@gateway/shared/failures';
 import type { TimeoutsRecord } from '@gateway/shared/records';
 import type { Dispatcher } from 'undici';
 import type { Cut } from '../call/cut.ts';
@@ -9,6 +9,13 @@ import { CHUNKS_PER_BODY, INTERIM_RESPONSES } from '../limits.ts';
 
 /** Limit of the bytes that are buffered before a consumer is attached. Above it, reading pauses. */
 const EARLY_BYTES = 64 * 1024;
+
+/** Decodes a body while it arrives. */
+export interface BodyDecoder {
+  push(chunk: Buffer): Buffer;
+  /** Called after the clean end of the body. Throws `upstream_failed` if the body is not complete. */
+  end(): Buffer;
+}
 
 /** The HTTP request to an upstream. */
 export interface OutgoingRequest {
@@ -31,7 +38,7 @@ interface Consumer {
  * `upstream_timeout`, or the reason of the cut.
  */
 export function send(
-  dispatcher: Dispatcher,
+  dispatcher: Pick<Dispatcher, 'dispatch'>,
   outgoing: OutgoingRequest,
   options: { timeouts: TimeoutsRecord; cut: Cut },
 ): Promise<UpstreamAnswer> {
@@ -67,6 +74,7 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler {
   readonly #closeListeners: (() => void)[] = [];
   #controller: Dispatcher.DispatchController | undefined;
   #consumer: Consumer | undefined;
+  #decoder: BodyDecoder | undefined;
   #chunks = 0;
   #bytes = 0;
   /** Number of 1xx responses so far. */
@@ -82,14 +90,49 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler {
     this.#stopListening = cut.onCut((reason) => this.abort(reason));
   }
 
+  /** Delivers the body decoded. Called before `consume`. */
+  decodeWith(decoder: BodyDecoder): void {
+    this.#decoder = decoder;
+  }
+
   /** Delivers the body to this consumer, beginning with the buffered chunks. Called once. */
-  consume(consumer: Consumer): void {
+  consume(receiver: Consumer): void {
+    const consumer = this.#decoder ? this.#decoded(receiver, this.#decoder) : receiver;
     this.#consumer = consumer;
     const early = this.#early;
     this.#early = [];
     for (const chunk of early) consumer.data(chunk);
     if (this.#ended) this.#finish(this.#ended.error);
     else if (this.#earlyBytes > EARLY_BYTES) this.resume();
+  }
+
+  /** An undecodable body fails, and its connection is closed. */
+  #decoded(consumer: Consumer, decoder: BodyDecoder): Consumer {
+    let isBroken = false;
+    const fail = (error: GatewayError): void => {
+      if (isBroken) return;
+      isBroken = true;
+      consumer.fail(error);
+    };
+    const deliver = (decode: () => Buffer): void => {
+      if (isBroken) return;
+      try {
+        const bytes = decode();
+        if (bytes.length > 0) consumer.data(bytes);
+      } catch (cause) {
+        const error = asGatewayError(cause);
+        this.abort(error);
+        fail(error);
+      }
+    };
+    return {
+      data: (chunk) => deliver(() => decoder.push(chunk)),
+      end: () => {
+        deliver(() => decoder.end());
+        if (!isBroken) consumer.end();
+      },
+      fail,
+    };
   }
 
   /** The whole body. Rejects if it exceeds `limitBytes` or CHUNKS_PER_BODY, or is not complete. */

@@ -1,5 +1,6 @@
 /** Sessions with an upstream: how one is requested, and the upstream's refusal. */
 import type { Candidate, ForwardedRequest } from './attempt.ts';
+import type { OutgoingRequest } from './send.ts';
 
 /** An upstream's refusal of a request or session, as it came. */
 export interface RefusedResponse {
@@ -14,11 +15,14 @@ export interface UpstreamSession {
   onClose(listener: () => void): void;
 }
 
+/** The request as the upstream takes it, authorized. Throws `upstream_…` if no token is given. */
+export type Prepare = (outgoing: OutgoingRequest) => Promise<OutgoingRequest>;
+
 /** A request for a session of type `S`. */
 export interface SessionRequest<S extends UpstreamSession> extends Pick<
   ForwardedRequest<unknown>,
   'preferred' | 'capable'
 > {
   /** The open session, or the upstream's refusal. Throws `upstream_…` if the upstream cannot be reached. */
-  open(candidate: Candidate): Promise<S | RefusedResponse>;
+  open(candidate: Candidate, prepare: Prepare): Promise<S | RefusedResponse>;
 }

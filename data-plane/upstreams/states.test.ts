@@ -15,8 +15,15 @@ const FAILED = new GatewayError('upstream_failed', 'It failed.');
 function candidateOf(id: string, baseUrl = 'https://one.example/v1'): Candidate {
   const { route, provider } = makeRoute(baseUrl);
   const dialect = DIALECTS['openai-chat'];
-  const credential = { id: `crd-${id}`, origin: 'https://one.example', secret: 'secret' };
-  return { route, provider: { ...provider, id, baseUrl }, credential, dialect, native: true };
+  const credential = { id: `crd-${id}`, origin: 'https://one.example', binding: null, secret: 'secret' };
+  return {
+    route,
+    provider: { ...provider, id, baseUrl },
+    credential,
+    certificate: undefined,
+    dialect,
+    native: true,
+  };
 }
 
 function newStates() {
