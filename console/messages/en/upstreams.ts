@@ -1,10 +1,12 @@
 /** English texts of the pages of upstreams. */
 import { quirks } from './quirks.ts';
+import { upstreamAccess } from './upstream-access.ts';
 
 export const upstreams = {
   admin: {
     quirks,
     upstreams: {
+      access: upstreamAccess,
       sentence: 'Where requests go. Credentials are write-only.',
       create: 'Add upstream',
       none: 'No upstreams yet',

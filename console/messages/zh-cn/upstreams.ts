@@ -2,11 +2,13 @@
 import type { upstreams as english } from '../en/upstreams.ts';
 import type { Translation } from '../translation.ts';
 import { quirks } from './quirks.ts';
+import { upstreamAccess } from './upstream-access.ts';
 
 export const upstreams: Translation<typeof english> = {
   admin: {
     quirks,
     upstreams: {
+      access: upstreamAccess,
       sentence: '请求发往的地方。凭据只能写入。',
       create: '添加上游',
       none: '还没有上游',

@@ -38,6 +38,29 @@ const ProviderFields = graphql(
       concurrencyLimit
       probeMinutes
       version
+      access {
+        auth
+        tenantId
+        clientId
+        scope
+        region
+        service
+        roleArn
+        audience
+        serviceAccount
+        tokenUrl
+        style
+        pathTemplate
+        headers {
+          name
+          value
+        }
+        query {
+          name
+          value
+        }
+        proxyUrl
+      }
       timeouts {
         connectMs
         headersMs
