@@ -12,6 +12,7 @@ import { serveOidc } from './accounts/oidc.routes.ts';
 import { serveConsole } from './process/console-files.ts';
 import type { NodeFeed } from './database/config-log.ts';
 import type { Context } from './graphql/context.ts';
+import { DocumentStore } from './graphql/document-store.ts';
 import { maskError } from './graphql/errors.ts';
 import type { ErrorLog } from './graphql/errors.ts';
 import { createBus, listenForEvents } from './database/events.ts';
@@ -55,6 +56,8 @@ export interface AppParts {
   times?: TimeLimits;
   /** Limits of rates, if they are not those of `limits.ts`. */
   rates?: CallerRateLimits;
+  /** Keeps documents; by default a store of its own. */
+  documents?: DocumentStore;
 }
 
 export interface App {
@@ -169,6 +172,7 @@ function createApollo(schema: GraphQLSchema, parts: ApolloParts): ApolloServer<C
     allowBatchedHttpRequests: false,
     stopOnTerminationSignals: false,
     persistedQueries: false,
+    documentStore: parts.documents ?? new DocumentStore(),
     status400ForVariableCoercionErrors: true,
     includeStacktraceInErrorResponses: false,
     parseOptions: { maxTokens: TOKENS_MAX },

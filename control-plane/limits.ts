@@ -203,6 +203,11 @@ export const READING_MS: RateLimits = {
   node: { perSecond: 400, atOnce: 4000 },
   allAnonymous: { perSecond: 300, atOnce: 2000 },
 };
+/**
+ * Heap of all documents that are kept so that they are not parsed again, in bytes. All documents of the
+ * console together take half of it.
+ */
+export const DOCUMENT_STORE_BYTES = 16 * MEGABYTE;
 /** Depth of an operation. */
 export const DEPTH_MAX = 12;
 /** Depth below `__schema` and `__type`; the standard introspection query is deeper than DEPTH_MAX. */

@@ -80,7 +80,7 @@ export const NO_NODES: NodeFeed = {
 /** Starts the app on a free port. `findNode` looks up node tokens; by default no token is known. */
 export async function startTestApp(
   options: { env?: Record<string, string> } & Partial<
-    Pick<AppParts, 'findNode' | 'times' | 'rates' | 'log'>
+    Pick<AppParts, 'findNode' | 'times' | 'rates' | 'documents' | 'log'>
   > = {},
 ): Promise<TestApp> {
   const database = await createTestDatabase();
@@ -102,6 +102,7 @@ export async function startTestApp(
     findNode: options.findNode ?? (async () => null),
     ...(options.times && { times: options.times }),
     ...(options.rates && { rates: options.rates }),
+    ...(options.documents && { documents: options.documents }),
     nodeFeed: NO_NODES,
     log: options.log ?? printErrors,
   });

@@ -10,6 +10,7 @@ const SETTLE = 'data-plane/ledger/settle.test.ts';
 const DOWNLOADS = 'control-plane/downloads/download.test.ts';
 const RATES = 'control-plane/request/rates.test.ts';
 const READING = 'control-plane/request/reading.test.ts';
+const KEPT = 'control-plane/graphql/document-store.test.ts';
 const LISTENER = 'control-plane/listener.test.ts';
 const LISTENER_LIMITS = 'control-plane/listener-limits.test.ts';
 
@@ -87,13 +88,15 @@ const HASHES: Row = everybody(
     node: no('nodes have tokens and no passwords'),
   },
 );
+/** Their memory belongs here: documents are kept so that they need not be read again. */
 const DOCUMENTS = rates(
   'READING_MS',
   [
     `${READING}: is bounded for strangers over HTTP, also if they are refused, and users are not affected`,
     `${READING}: is bounded for an account over WebSocket`,
+    `${KEPT}: of the server forgets documents when a stranger sends many different ones`,
   ],
-  ['TOKENS_MAX'],
+  ['TOKENS_MAX', 'DOCUMENT_STORE_BYTES'],
 );
 const NO_DOCUMENTS = all(no('only GraphQL has documents'));
 const ROWS: Row = everybody(
