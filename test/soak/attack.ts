@@ -38,7 +38,7 @@ export interface Attack {
 /** Counts of an attacker. */
 export interface Counts {
   bytesSent: number;
-  /** Attempts by their end: a status, `closed`, `refused` or `held`. */
+  /** Attempts by their end: a status, `closed`, `refused`, `late` or `held`. */
   ends: Record<string, number>;
   /** Requests that a key with money was answered with 200. */
   paid: number;

@@ -78,8 +78,15 @@ export interface Ordinary {
 
 const agents = new Map<string, Agent>();
 
-/** Sends a request on a kept connection, reads the whole answer, and counts its status. */
-export function sendRequest({ tally, signal, target }: Assault, ordinary: Ordinary): Promise<string> {
+/**
+ * Sends a request on a kept connection, reads the whole answer, and counts its status. It ends the request
+ * if nothing arrives for `limitMs`.
+ */
+export function sendRequest(
+  { tally, signal, target }: Assault,
+  ordinary: Ordinary,
+  limitMs = LIMIT_MS,
+): Promise<string> {
   const address = attackerAddress(ordinary.from);
   const agent = agents.get(address) ?? new Agent({ keepAlive: true, maxSockets: 64 });
   agents.set(address, agent);
@@ -88,7 +95,7 @@ export function sendRequest({ tally, signal, target }: Assault, ordinary: Ordina
   return new Promise((resolve) => {
     const outgoing = request(
       {
-        ...{ host: '127.0.0.1', port, path, localAddress: address, agent, signal, timeout: LIMIT_MS },
+        ...{ host: '127.0.0.1', port, path, localAddress: address, agent, signal, timeout: limitMs },
         method: text === undefined ? 'GET' : 'POST',
         headers: {
           ...(text !== undefined && {
@@ -109,8 +116,14 @@ export function sendRequest({ tally, signal, target }: Assault, ordinary: Ordina
         if (response.statusCode === 200 && port === target.nodePort) tally.counts.paid += 1;
       },
     );
+    let isLate = false;
+    // Node only announces it.
+    outgoing.on('timeout', () => {
+      isLate = true;
+      outgoing.destroy();
+    });
     outgoing.on('error', () => {
-      tally.ended(signal.aborted ? 'held' : 'refused');
+      tally.ended(isLate ? 'late' : signal.aborted ? 'held' : 'refused');
       resolve('');
     });
     tally.sent(text?.length ?? 0);

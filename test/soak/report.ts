@@ -2,7 +2,7 @@
 import type { Observation } from './honest.ts';
 import { LIVEZ, RETRIED } from './honest.ts';
 import type { Phase, SoakRecord } from './run.ts';
-import type { PlaneSample, Sample } from './samples.ts';
+import type { HeldHeap, PlaneSample, Sample } from './samples.ts';
 
 /** Figures of one part of the run. */
 export interface Figures {
@@ -14,6 +14,8 @@ export interface Figures {
   retries: number;
   /** Honest requests per second, without health checks. */
   perSecond: number;
+  /** `perSecond` in percent of the part without attacks. */
+  throughput: number;
   /** The 99th percentile of the duration of an honest chat request, in ms. */
   chatP99Ms: number;
   consoleP99Ms: number;
@@ -24,6 +26,8 @@ export interface Figures {
   rowsBeyond: number;
   tables: string;
   files: number;
+  /** Heap without garbage at the end of the part, in MB. */
+  heap: HeldHeap;
   logKilobytes: { control: number; node: number };
   attacker: string;
   failures: Record<string, number>;
@@ -46,7 +50,14 @@ export interface SoakReport {
 const LIVEZ_P99_MS = 200;
 /** Permitted share of failed requests under attack, as a multiple of the share without attacks. */
 const ERRORS_FACTOR = 2;
-/** Permitted growth of RSS over the level after the first minute: garbage and fragmentation of the heap. */
+/** Smallest permitted throughput of honest clients under attack, in percent of that without attacks. */
+const THROUGHPUT_MIN = 80;
+/**
+ * Permitted growth of the heap without garbage: stores that are bounded and full after the attacks, of
+ * documents, addresses and callers.
+ */
+const HEAP_MARGIN_MB = 48;
+/** Permitted growth of RSS over its peak without attacks: what V8 and the allocators keep for later. */
 const RSS_MARGIN_MB = 128;
 const RSS_MARGIN_SHARE = 0.5;
 const HANDLES_MARGIN = 50;
@@ -62,11 +73,13 @@ const COLUMNS = [
   ...[
     'part',
     'honest per s',
+    '% of quiet',
     'errors',
     'retries',
     'chat p99',
     'console p99',
     'livez p99',
+    'heap MB',
     'RSS MB',
     'handles',
   ],
@@ -107,13 +120,15 @@ function figuresOf(record: SoakRecord, phase: Phase, quiet: { phase: Phase; requ
   const failures: Record<string, number> = {};
   for (const { kind, failure } of seen)
     if (failure !== undefined) failures[`${kind}: ${failure}`] = (failures[`${kind}: ${failure}`] ?? 0) + 1;
-  const seconds = (phase.endedAt - phase.startedAt) / 1_000;
+  const seconds = secondsOf(phase);
+  const quietRate = Math.max(1, quiet.requests) / secondsOf(quiet.phase);
   return {
     name: phase.name,
     requests: requests.length,
     errors: Object.values(failures).reduce((sum, count) => sum + count, 0),
     retries: seen.filter(({ kind }) => kind === RETRIED).length,
     perSecond: round(requests.length / seconds),
+    throughput: Math.round((requests.length / seconds / quietRate) * 100),
     chatP99Ms: p99(/^chat/),
     consoleP99Ms: p99(/^console/),
     livezP99Ms: { control: p99(/^livez of the c/), node: p99(/^livez of the n/) },
@@ -124,6 +139,7 @@ function figuresOf(record: SoakRecord, phase: Phase, quiet: { phase: Phase; requ
       .map(([table, rows]) => `${table} ${rows}`)
       .join(', '),
     files: phase.after.files,
+    heap: phase.heap,
     logKilobytes: { control: logGrowth(phase, 'control'), node: logGrowth(phase, 'node') },
     attacker: phase.counts ? describe(phase.counts.ends, phase.counts.bytesSent) : '',
     failures,
@@ -139,6 +155,9 @@ function faultsOfParts(figures: readonly Figures[]): string[] {
     const share = quiet.errors / Math.max(1, quiet.requests);
     const hasErrors = part.errors > Math.ceil(share * ERRORS_FACTOR * part.requests);
     return [
+      ...(part.throughput < THROUGHPUT_MIN
+        ? [`${part.name}: throughput of honest clients is ${part.throughput} %, permitted ${THROUGHPUT_MIN}`]
+        : []),
       ...(hasErrors ? [`${part.name}: ${part.errors} errors of honest clients: ${reasons}`] : []),
       ...(['control', 'node'] as const).flatMap((plane) => livezFault(part, quiet, plane)),
       ...(part.rowsBeyond > ROWS_PER_ATTACK
@@ -171,6 +190,7 @@ function faultsOfRest(phases: readonly Phase[]): string[] {
     const level = peak(quiet.samples, plane);
     const end = lowest(rest.samples, plane);
     const margin = Math.max(RSS_MARGIN_MB, level.rssMegabytes * RSS_MARGIN_SHARE);
+    check(`heap of ${plane} in MB`, rest.heap[plane], quiet.heap[plane] + HEAP_MARGIN_MB);
     check(`RSS of ${plane} in MB`, end.rssMegabytes, level.rssMegabytes + margin);
     check(`handles of ${plane}`, end.handles, level.handles + HANDLES_MARGIN);
     check(`timers of ${plane}`, end.timers, level.timers + TIMERS_MARGIN);
@@ -218,6 +238,10 @@ function logGrowth({ samples }: Phase, plane: 'control' | 'node'): number {
   return Math.round(growth / 1_024);
 }
 
+function secondsOf({ startedAt, endedAt }: Phase): number {
+  return (endedAt - startedAt) / 1_000;
+}
+
 function percentile(seen: readonly Observation[]): number {
   const sorted = seen.map(({ milliseconds }) => milliseconds).toSorted((a, b) => a - b);
   return round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? 0);
@@ -248,11 +272,13 @@ export function tableOf({ seed, heapMegabytes, figures, faults }: SoakReport): s
         ...[
           part.name,
           part.perSecond,
+          part.throughput,
           part.errors,
           part.retries,
           part.chatP99Ms,
           part.consoleP99Ms,
           pair(part.livezP99Ms),
+          pair(part.heap),
         ],
         ...(['rssMegabytes', 'handles', 'timers', 'loopDelayMs'] as const).map((name) => peaks(part, name)),
         ...[part.rowsBeyond, part.files, pair(part.logKilobytes), part.attacker, ''],

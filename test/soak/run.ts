@@ -5,25 +5,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { randomOf } from '../chaos/random.ts';
 import type { Counts } from './attack.ts';
 import type { Order } from './attacker.ts';
-import { ATTACKS } from './attacks.ts';
 import { startHonest } from './honest.ts';
 import type { Observation } from './honest.ts';
-import { sample, stored } from './samples.ts';
-import type { Sample, Stored } from './samples.ts';
+import type { SoakPlan } from './options.ts';
+import { heldHeap, sample, stored } from './samples.ts';
+import type { HeldHeap, Sample, Stored } from './samples.ts';
 import { startSite } from './site.ts';
 import type { Site } from './site.ts';
 
-export interface SoakOptions {
-  seed: number;
-  /** Duration of the whole run, in ms: half of it without attacks. */
-  durationMs: number;
-  heapMegabytes: number;
-  /** Names of the attacks; all if empty. */
-  attacks: readonly string[];
-  /** Time before the first figure, in ms. */
-  warmUpMs: number;
-  /** Time between the last attack and the last figure, in ms. */
-  restMs: number;
+/** A plan, and where to tell which part begins. */
+export interface SoakOptions extends SoakPlan {
   print(line: string): void;
 }
 
@@ -36,6 +27,8 @@ export interface Phase {
   samples: Sample[];
   before: Stored;
   after: Stored;
+  /** The heaps at the end, without garbage. */
+  heap: HeldHeap;
   /** Counts of the attacker. */
   counts: Counts | undefined;
 }
@@ -62,18 +55,15 @@ export async function runSoak(options: SoakOptions): Promise<SoakRecord> {
   let running = true;
   try {
     const honest = await startHonest({ site, random: random.fork('honest'), running: () => running });
-    const chosen = ATTACKS.filter(
-      ({ name }) => options.attacks.length === 0 || options.attacks.includes(name),
-    );
     const phases: Phase[] = [];
     await sleep(options.warmUpMs);
     options.print('without attacks');
-    phases.push(await phase(site, 'quiet', () => sleep(options.durationMs / 2)));
-    for (const { name } of chosen) {
+    phases.push(await phase(site, 'quiet', () => sleep(options.quietMs)));
+    for (const name of options.attacks) {
       if (site.deaths.length > 0) break;
       options.print(`attack: ${name}`);
-      const limitMs = options.durationMs / 2 / chosen.length;
-      const order = { attack: name, target: site.target, seed: random.between(0, 1_000_000), limitMs };
+      const seed = random.between(0, 1_000_000);
+      const order = { attack: name, target: site.target, seed, limitMs: options.attackMs };
       phases.push(await phase(site, name, () => attack(order)));
       await sleep(BETWEEN_MS);
     }
@@ -104,10 +94,12 @@ async function phase({ house }: Site, name: string, act: () => Promise<Counts | 
   try {
     const counts = (await act()) ?? undefined;
     const endedAt = Date.now();
-    return { name, startedAt, endedAt, samples, before, after: await stored(house), counts };
-  } finally {
     active = false;
     await sampling;
+    const heap = await heldHeap(house);
+    return { name, startedAt, endedAt, samples, before, after: await stored(house), heap, counts };
+  } finally {
+    active = false;
   }
 }
 

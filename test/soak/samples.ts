@@ -1,6 +1,7 @@
 /** Samples of the planes: memory, handles, timers, rows, files, log lines. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { House } from '../house.ts';
 
 /** Resources of one plane at one moment. */
@@ -33,6 +34,8 @@ export interface Stored {
 const KILOBYTE = 1_024;
 const SECOND_MS = 1_000;
 const SCRAPE_LIMIT_MS = 10_000;
+/** Time in which a plane collects its garbage, in ms. */
+const COLLECTION_MS = 500;
 
 /** Samples both planes. Figures of a plane that does not answer are 0. */
 export async function sample(house: House): Promise<Sample> {
@@ -46,22 +49,45 @@ export async function sample(house: House): Promise<Sample> {
 }
 
 async function samplePlane(url: string, { child, logFile }: House['control']): Promise<PlaneSample> {
-  const metrics = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(SCRAPE_LIMIT_MS) })
-    .then((response) => response.text())
-    .catch(() => '');
-  const value = (name: string): number =>
-    Number(
-      metrics
-        .split('\n')
-        .find((line) => line.startsWith(`${name} `))
-        ?.split(' ')[1] ?? 0,
-    );
+  const value = await metricsOf(url);
   return {
     rssMegabytes: Math.round(rssKilobytes(child.pid) / KILOBYTE),
     handles: handlesOf(child.pid),
     timers: value('nodejs_active_resources{type="Timeout"}'),
     loopDelayMs: Math.round(value('nodejs_eventloop_lag_p99_seconds') * SECOND_MS),
     logBytes: statSync(logFile).size,
+  };
+}
+
+/** Heap and external memory of each plane after all garbage was collected, in MB. */
+export interface HeldHeap {
+  control: number;
+  node: number;
+}
+
+/** Collects the garbage of both planes, and returns what is left. Both need `collect-garbage.ts`. */
+export async function heldHeap(house: House): Promise<HeldHeap> {
+  const [node] = house.nodes;
+  if (!node) throw new Error('There is no node.');
+  const held = async (url: string, { child }: House['control']): Promise<number> => {
+    child.kill('SIGUSR2');
+    await sleep(COLLECTION_MS);
+    const value = await metricsOf(url);
+    const bytes = value('nodejs_heap_size_used_bytes') + value('nodejs_external_memory_bytes');
+    return Math.round(bytes / KILOBYTE / KILOBYTE);
+  };
+  const control = await held(house.controlUrl, house.control);
+  return { control, node: await held(node.url, node.process) };
+}
+
+/** Reads the metrics of a plane. The value of a metric is 0 if the plane does not answer. */
+async function metricsOf(url: string): Promise<(name: string) => number> {
+  const metrics = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(SCRAPE_LIMIT_MS) })
+    .then((response) => response.text())
+    .catch(() => '');
+  return (name) => {
+    const line = metrics.split('\n').find((each) => each.startsWith(`${name} `));
+    return Number(line?.split(' ')[1] ?? 0);
   };
 }
 

@@ -35,7 +35,8 @@ export async function startSite(heapMegabytes: number): Promise<Site> {
   const postgres = await startPostgres({ dataDir: folder });
   const model = await startModelServer({ failureEvery: Infinity, slowEvery: Infinity });
   const sound = await startSound();
-  const env = { NODE_OPTIONS: `--max-old-space-size=${heapMegabytes}` };
+  const preloaded = join(import.meta.dirname, 'collect-garbage.ts');
+  const env = { NODE_OPTIONS: `--max-old-space-size=${heapMegabytes} --import ${preloaded}` };
   const house = await startHouse({ databaseUrl: postgres.url, controlEnv: env, nodeEnv: env });
   const deaths = watch(house);
   const hostilePort = await freePort();

@@ -10,15 +10,15 @@ test(
   'honest clients get their answers while both planes are attacked, and nothing is left behind',
   async () => {
     const record = await runSoak({
-      ...{ seed: 7, durationMs: 20_000, warmUpMs: 5_000, restMs: 8_000, heapMegabytes: 512 },
+      ...{ seed: 7, quietMs: 10_000, attackMs: 5_000, warmUpMs: 5_000, restMs: 8_000, heapMegabytes: 512 },
       attacks: ATTACKS,
       print: () => undefined,
     });
     const report = judge(record);
     expect(record.deaths, tableOf(report)).toEqual([]);
-    // A delay depends on the machine, so that `npm run soak` alone judges it.
+    // Delay and throughput depend on the machine, so that `npm run soak` alone judges them.
     expect(
-      report.faults.filter((fault) => !fault.includes('/livez')),
+      report.faults.filter((fault) => !/livez|throughput/.test(fault)),
       tableOf(report),
     ).toEqual([]);
     expect(report.figures.map(({ name }) => name)).toEqual(['quiet', ...ATTACKS, 'rest']);
