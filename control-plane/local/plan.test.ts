@@ -21,6 +21,7 @@ const SECRETS = {
   OIDC_CLIENT_SECRET: 'canary',
   AWS_SECRET_ACCESS_KEY: 'canary of another program',
   NODE_TOKEN: 'gnt_canary',
+  NODE_AUTH_TOKEN: 'canary of a package registry',
 };
 const INHERITED = { ...SECRETS, PATH: '/usr/bin', LANG: 'C', LOG_LEVEL: 'warn', METRICS_TOKEN: 'token' };
 
@@ -67,6 +68,17 @@ describe('the environment', () => {
     const environment = nodeEnvironment(plan, INHERITED);
     expect(secretsIn(environment)).toEqual([]);
     expect(environment).toMatchObject({ PATH: '/usr/bin', LOG_LEVEL: 'warn', METRICS_TOKEN: 'token' });
+  });
+
+  it('of the control plane has its own settings, and nothing of other programs or of the node', () => {
+    const environment = controlEnvironment(plan, { ...INHERITED, PGSSLMODE: 'require' }, 'postgres://own');
+    expect(environment).toMatchObject({
+      ...{ ADMIN_EMAIL: SECRETS.ADMIN_EMAIL, ADMIN_PASSWORD: SECRETS.ADMIN_PASSWORD },
+      ...{ SMTP_URL: SECRETS.SMTP_URL, OIDC_CLIENT_SECRET: SECRETS.OIDC_CLIENT_SECRET },
+      ...{ PATH: '/usr/bin', LOG_LEVEL: 'warn', PGSSLMODE: 'require', DATABASE_URL: 'postgres://own' },
+    });
+    const foreign = ['AWS_SECRET_ACCESS_KEY', 'NODE_TOKEN', 'NODE_AUTH_TOKEN', 'MAX_CONFIG_AGE'];
+    expect(foreign.filter((name) => name in environment)).toEqual([]);
   });
 
   it('leads the node to the port for nodes', () => {

@@ -5,11 +5,7 @@ import { readOrMakeSecret, readSecret } from './data-folder.ts';
 import { secretFiles } from './messages.ts';
 import { findFreePort, isPortFree } from './ports.ts';
 import type { LocalSettings } from './settings.ts';
-
-/** Variables of the system that every process needs: programs, language, certificates, proxies, Node. */
-const SYSTEM = /^(PATH|HOME|TMPDIR|TZ|LANG|LC_\w+|NODE_\w+|SSL_CERT_\w+|(HTTPS?|NO)_PROXY)$/i;
-/** Variables of the node that the operator may set. */
-const NODE = new Set(['LOG_LEVEL', 'MAX_CONFIG_AGE', 'METRICS_TOKEN', 'TRUST_PROXY']);
+import { controlVariables, nodeVariables, systemVariables } from './variables.ts';
 
 /** Settings with every value decided. */
 export interface Plan extends LocalSettings {
@@ -59,8 +55,9 @@ export function controlEnvironment(
   databaseUrl: string,
 ): NodeJS.ProcessEnv {
   return {
-    ...inherited,
+    ...controlVariables(inherited),
     ...compileCache(plan),
+    ...(inherited.CONSOLE_FOLDER && { CONSOLE_FOLDER: inherited.CONSOLE_FOLDER }),
     LOCAL_START: '1',
     DATABASE_URL: databaseUrl,
     DATA_DIR: plan.dataDir,
@@ -81,8 +78,7 @@ export function controlEnvironment(
 /** The environment of the node, with the token that is in its file now. */
 export function nodeEnvironment(plan: Plan, inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return {
-    ...systemVariables(inherited),
-    ...Object.fromEntries(Object.entries(inherited).filter(([name]) => NODE.has(name))),
+    ...nodeVariables(inherited),
     ...compileCache(plan),
     DATA_DIR: path.join(plan.dataDir, 'node'),
     HOST: plan.host,
@@ -116,14 +112,6 @@ export function processorEnvironment(plan: Plan, inherited: NodeJS.ProcessEnv): 
     PROCESSOR_WEBHOOK_SECRET: plan.webhookSecret,
     PROCESSOR_WEBHOOK_URL: `${localUrl(plan.host, plan.controlPort)}/webhooks/stripe`,
   };
-}
-
-/** Without the tokens and names of nodes, which begin like variables of Node. */
-function systemVariables(inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const known = Object.entries(inherited).filter(
-    ([name]) => SYSTEM.test(name) && !/^NODE_(TOKEN|NAME|INTERFACE_PORT)$/.test(name),
-  );
-  return Object.fromEntries(known);
 }
 
 /**

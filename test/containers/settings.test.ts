@@ -3,6 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { controlEnvironment, nodeEnvironment } from '../../control-plane/local/plan.ts';
+import type { Plan } from '../../control-plane/local/plan.ts';
+import { CONTROL_SETTINGS, NODE_SETTINGS } from '../../control-plane/local/variables.ts';
 import { readSettings } from '../../control-plane/process/settings.ts';
 import { readNodeSettings } from '../../data-plane/node/node-settings.ts';
 import { readServerSettings } from '../../data-plane/settings.ts';
@@ -11,6 +14,15 @@ import { ofControl, ofNode, ofStart } from './read-settings.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 /** The images set these themselves. */
 const OF_IMAGES = ['HOST', 'CONTROL_PORT', 'DATA_PORT', 'DATA_DIR'];
+
+/** Only for `PUBLIC_URL`, which `npm start` always sets. */
+const DEFAULTED = ['DATA_PORT'];
+/** What `npm start` decides itself. */
+const PLAN: Plan = {
+  ...{ dataDir: '/data', host: '127.0.0.1', controlPort: 1, dataPort: 2, nodePort: 3, demo: 'off' },
+  ...{ secretKey: 'key', publicUrl: 'http://a.example', consoleUrl: 'http://b.example' },
+  ...{ demoPort: 4, processorPort: 5, processorKey: 'key', webhookSecret: 'secret', logFolder: '/logs' },
+};
 
 interface Service {
   environment?: Record<string, string>;
@@ -55,6 +67,16 @@ describe('every setting', () => {
     const given = Object.keys(services[name]?.environment ?? {});
     const wanted = read.filter((variable) => !OF_IMAGES.includes(variable));
     expect(given.sort()).toEqual(wanted.sort());
+  });
+
+  it.each([
+    ['control plane', ofControl, CONTROL_SETTINGS, controlEnvironment(PLAN, {}, 'postgres://db.example/x')],
+    ['node', ofNode, NODE_SETTINGS, nodeEnvironment(PLAN, {})],
+  ])('of the %s is passed on or set by `npm start`, and nothing else is', (_plane, read, passed, set) => {
+    expect([...passed].filter((name) => !read.includes(name))).toEqual([]);
+    expect(read.filter((name) => !passed.has(name) && !(name in set) && !DEFAULTED.includes(name))).toEqual(
+      [],
+    );
   });
 
   it('that the compose file leaves empty counts as not set', () => {

@@ -1,0 +1,44 @@
+/** The environment variables of `npm start` that its processes receive. All others stay with `npm start`. */
+
+/** Variables of the system that every process needs: programs, language, certificates, proxies, Node. */
+const SYSTEM: ReadonlySet<string> = new Set([
+  ...['PATH', 'HOME', 'TMPDIR', 'TZ', 'LANG', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
+  ...['NODE_ENV', 'NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'NODE_USE_ENV_PROXY', 'NODE_V8_COVERAGE'],
+  ...['UV_THREADPOOL_SIZE', 'MALLOC_ARENA_MAX'],
+]);
+const LOCALE = /^LC_[A-Z]+$/;
+/** Variables of PostgreSQL's clients, for a database of the operator. */
+const POSTGRES = /^PG[A-Z]+$/;
+
+/** Settings of the operator that a control plane reads. */
+export const CONTROL_SETTINGS: ReadonlySet<string> = new Set([
+  ...['CONTENT_KEYS_URL', 'SECRET_KEY_SECOND', 'ADMIN_EMAIL', 'ADMIN_PASSWORD', 'TRUST_PROXY'],
+  ...['SMTP_URL', 'MAIL_FROM', 'OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_LABEL'],
+  ...['ALLOW_PRIVATE_UPSTREAMS', 'USAGE_RETENTION_DAYS', 'QUERY_BUDGET', 'METRICS_TOKEN'],
+  ...['INSTANCE_NAME', 'LOG_LEVEL'],
+]);
+/** Settings of the operator that a node reads. */
+export const NODE_SETTINGS: ReadonlySet<string> = new Set([
+  ...['LOG_LEVEL', 'MAX_CONFIG_AGE', 'METRICS_TOKEN', 'TRUST_PROXY'],
+]);
+
+/** The variables of the system. */
+export function systemVariables(inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return only(inherited, (name) => SYSTEM.has(name) || LOCALE.test(name));
+}
+
+/** What a control plane receives: variables of the system, its settings, and those of PostgreSQL's clients. */
+export function controlVariables(inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const settings = only(inherited, (name) => CONTROL_SETTINGS.has(name) || POSTGRES.test(name));
+  return { ...systemVariables(inherited), ...settings };
+}
+
+/** What a node receives: variables of the system, and its settings. */
+export function nodeVariables(inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return { ...systemVariables(inherited), ...only(inherited, (name) => NODE_SETTINGS.has(name)) };
+}
+
+function only(inherited: NodeJS.ProcessEnv, isPassed: (name: string) => boolean): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(inherited).filter(([name]) => isPassed(name)));
+}
