@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { SECRET_VARIABLES } from '@gateway/shared/secret-files';
+import { readDockerfile } from './dockerfile.ts';
 import { ofControl, ofNode } from './read-settings.ts';
 
 const OPERATIONS = join(import.meta.dirname, '..', '..', 'docs', 'operations');
@@ -22,6 +23,29 @@ const isSecret = (name: string): boolean => (SECRET_VARIABLES as readonly string
 const OPEN = new Set(['environment', 'resources', 'annotations']);
 /** Variables that the images set. */
 const OF_IMAGES = ['HOST', 'CONTROL_PORT', 'DATA_PORT', 'DATA_DIR'];
+
+/** An image by tag and digest: the tag says what it is, the digest which bytes are run. */
+const PINNED = /^[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}$/;
+
+describe('an image of others', () => {
+  const ownStage = (plane: string): Set<string | undefined> =>
+    new Set(readDockerfile(join(OPERATIONS, '..', '..', plane, 'Dockerfile')).map(({ alias }) => alias));
+
+  it.each(['control-plane', 'data-plane'])('in the Dockerfile of the %s is pinned by digest', (plane) => {
+    const bases = readDockerfile(join(OPERATIONS, '..', '..', plane, 'Dockerfile')).map(({ base }) => base);
+    expect(bases.filter((base) => !ownStage(plane).has(base) && !PINNED.test(base))).toEqual([]);
+    expect(bases.length).toBeGreaterThan(1);
+  });
+
+  it('in the compose file is pinned by digest', () => {
+    const images = [...read(OPERATIONS, 'compose.yaml').matchAll(/^ +image: (\S+)$/gm)].map(
+      ([, image = '']) => image,
+    );
+    const ofOthers = images.filter((image) => !image.startsWith('gateway-'));
+    expect(ofOthers.filter((image) => !PINNED.test(image))).toEqual([]);
+    expect(ofOthers.length).toBe(2);
+  });
+});
 
 const UNITS = ['gateway-control.service', 'gateway-node@.service'];
 
