@@ -27,7 +27,7 @@ function upgrade(url: string, options: WebSocket.ClientOptions): Promise<string>
 describe('the control plane over HTTP', () => {
   let test: TestApp;
   beforeAll(async () => {
-    test = await startTestApp({ findNode: async (_em, token) => (token === TOKEN ? NODE : null) });
+    test = await startTestApp({ findNode: async (token) => (token === TOKEN ? NODE : null) });
   });
   afterAll(() => test.close());
 

@@ -1,6 +1,6 @@
 /** Starts the work that runs beside requests: the configuration feed and the scheduled jobs. */
 import { Counter } from 'prom-client';
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 
 import { runJob, schedule } from './process/jobs.ts';
 import { registry } from './process/metrics.ts';
@@ -20,6 +20,8 @@ const failures = new Counter({
 });
 
 interface BackgroundParts extends Omit<FeedParts, 'onTrouble' | 'openStateKey'> {
+  /** The connections of the configuration feed. */
+  feedOrm: MikroORM;
   log?: (line: Record<string, unknown>) => void;
   contentKeys: ContentKeys;
   settings: Pick<
@@ -40,7 +42,8 @@ export async function startBackground(
       parts.log?.({ level: 'warn', task, message, reason: messageOf(error) });
     };
   const openStateKey = stateKeyReader(parts.settings.secretKey);
-  const feed = await ConfigFeed.start({ ...parts, openStateKey, onTrouble: trouble('config feed') });
+  const onTrouble = trouble('config feed');
+  const feed = await ConfigFeed.start({ ...parts, orm: parts.feedOrm, openStateKey, onTrouble });
 
   const em = (): EntityManager => parts.orm.em.fork();
   const { log, settings } = parts;

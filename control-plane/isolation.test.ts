@@ -25,7 +25,7 @@ let hostile: Browser;
 beforeAll(async () => {
   test = await startTestApp({
     env: { TRUST_PROXY: '127.0.0.1' },
-    findNode: async (_em, token) => (token === TOKEN ? NODE : null),
+    findNode: async (token) => (token === TOKEN ? NODE : null),
     times: { ...TIME_LIMITS, slowBodyGraceMs: 500, checkMs: 100 },
   });
   [owner, hostile] = [await test.user('owner@example.com'), await test.user('hostile@example.com')];

@@ -17,7 +17,7 @@ let nodeUrl: string;
 beforeAll(async () => {
   test = await startTestApp({
     env: { NODE_INTERFACE_PORT: '0' },
-    findNode: async (_em, token) => (token === TOKEN ? NODE : null),
+    findNode: async (token) => (token === TOKEN ? NODE : null),
   });
   nodeUrl = `http://127.0.0.1:${test.settings.nodePort}`;
 });

@@ -21,23 +21,30 @@ import { credentialReader } from './upstreams/upstream.service.ts';
 /** After this time the process exits even if something still hangs. */
 const STOP_WITHIN_MS = 900;
 
+/** Connections of the configuration feed, which no work of people can occupy. */
+const FEED_CONNECTIONS_MAX = 4;
+
 /** Starts everything; the returned function stops it. */
-async function start(
-  settings: Settings,
-  environment: NodeJS.ProcessEnv,
-): Promise<() => Promise<void>> {
+async function start(settings: Settings, environment: NodeJS.ProcessEnv): Promise<() => Promise<void>> {
   const log = createLog({ instance: settings.instanceName, lowest: settings.logLevel });
   await migrate(settings.databaseUrl, undefined, (message) => log({ level: 'warn', message }));
   const orm = await createOrm(settings.databaseUrl, { onPool: showPool });
+  const feedOrm = await createOrm(settings.databaseUrl, {
+    connectionsMax: FEED_CONNECTIONS_MAX,
+    onPool: showPool,
+  });
   await requireSameKey(orm.em.fork(), settings.secretKey);
   await seed(orm.em.fork(), settings);
   const bootstrapped = settings.localStart ? await bootstrap(orm, settings, environment) : undefined;
   const { contentKeys, close: closeKeys } = await openContentKeys({ orm, settings });
   const openCredential = credentialReader(settings.secretKey);
   const { databaseUrl } = settings;
-  const background = await startBackground({ orm, databaseUrl, contentKeys, openCredential, settings, log });
+  const background = await startBackground({
+    ...{ orm, feedOrm, databaseUrl, contentKeys, openCredential, settings, log },
+  });
   const nodeFeed = background.feed;
-  const app = await createApp({ orm, contentKeys, settings, log, nodeFeed, findNode: findNodeByToken });
+  const findNode = (token: string) => findNodeByToken(feedOrm.em.fork(), token);
+  const app = await createApp({ orm, contentKeys, settings, log, nodeFeed, findNode });
   const port = await app.listen();
   await announceSettings(orm.em.fork(), settings);
   const mailer = startMailer({ orm, settings, compose: composeLinkMails(settings), log });
@@ -46,7 +53,7 @@ async function start(
   return async () => {
     await Promise.all([mailer.stop(), background.stop()]);
     await app.close();
-    await Promise.all([orm.close(true), closeKeys()]);
+    await Promise.all([orm.close(true), feedOrm.close(true), closeKeys()]);
   };
 }
 

@@ -22,7 +22,7 @@ export interface HouseOptions {
   nodes?: number;
   /** Where the control plane finds its database, if not at `databaseUrl`: past a proxy, for example. */
   controlDatabaseUrl?: string;
-  /** Where nodes reach the control plane that listens at this address. */
+  /** Where a node reaches the control plane that listens at this address. Called for each node, in order. */
   reachControl?(url: string): Promise<string>;
   /** The port of the first node, where the control plane's Playground then finds it; otherwise a free one. */
   dataPort?: number;
@@ -77,14 +77,13 @@ export async function startHouse(options: HouseOptions): Promise<House> {
   const database = new pg.Pool({ connectionString: options.databaseUrl, max: 4 });
   // Tests may kill the server.
   database.on('error', () => undefined);
-  const controlForNodes = (await options.reachControl?.(controlUrl)) ?? controlUrl;
   const nodes: HouseNode[] = [];
   for (let index = 0; index < (options.nodes ?? 1); index += 1) {
     nodes.push(
       await startNode({
         name: `node-${index + 1}`,
         dataDir,
-        controlUrl: controlForNodes,
+        controlUrl: (await options.reachControl?.(controlUrl)) ?? controlUrl,
         admin,
         options,
         port: index === 0 ? (options.dataPort ?? 0) : 0,

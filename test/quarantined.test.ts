@@ -30,7 +30,7 @@ let house: TestApp;
 const folder = mkdtempSync(join(tmpdir(), 'gateway-quarantined-'));
 
 beforeAll(async () => {
-  house = await startTestApp({ findNode: findNodeByToken });
+  house = await startTestApp({ findNode: (token) => findNodeByToken(house.orm.em.fork(), token) });
 });
 afterAll(async () => {
   await house.close();

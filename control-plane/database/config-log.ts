@@ -34,6 +34,16 @@ export interface Acks {
   pendingNodes: string[];
 }
 
+/** Whether a node has applied a revision. */
+export interface Acknowledgement {
+  /** The process; absent from earlier releases. */
+  instanceId?: string | null | undefined;
+  revision: number;
+  checksum: string;
+  /** Why the node refused the revision and keeps serving the earlier one; null if it applied it. */
+  error: string | null;
+}
+
 /**
  * Delivers the log to nodes; `nodes/config-feed.ts` implements it. Requests reach it through their context.
  */
@@ -44,6 +54,8 @@ export interface NodeFeed {
    * applying earlier revisions is waited for up to 20 s. Call it after the commit.
    */
   waitForAcks(revision: number, timeoutMs?: number): Promise<Acks>;
+  /** Stores that the node applied or refused a revision. Throws CONFLICT if another process is the node. */
+  acknowledge(nodeId: string, ack: Acknowledgement): Promise<void>;
   /**
    * The configuration for one node: a snapshot, or the changes since `fromRevision`, and then every further
    * change. The iterator throws REVISION_GAP if changes since `fromRevision` are missing.

@@ -22,7 +22,7 @@ let test: TestApp;
 let ann: Browser;
 beforeAll(async () => {
   test = await startTestApp({
-    findNode: async (_em, token) => (token === TOKEN ? NODE : null),
+    findNode: async (token) => (token === TOKEN ? NODE : null),
     times: { ...TIME_LIMITS, connectionInitMs: 1500 },
   });
   ann = await test.user('ann@example.com');

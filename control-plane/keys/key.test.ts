@@ -24,7 +24,7 @@ describe('a key', () => {
   let ann: Browser;
   let number = 0;
   beforeAll(async () => {
-    test = await startTestApp({ findNode: findNodeByToken });
+    test = await startTestApp({ findNode: (token) => findNodeByToken(test.orm.em.fork(), token) });
     ann = await test.user('ann@example.com');
   });
   afterAll(() => test.close());

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { ConfigEvent } from '@gateway/shared/node-api';
 import { CONFIG_CHANNEL, readLogAfter } from '../database/config-log.ts';
-import type { Acks, LogHead, LogRow, NodeFeed } from '../database/config-log.ts';
+import type { Acknowledgement, Acks, LogHead, LogRow, NodeFeed } from '../database/config-log.ts';
 import { requestError } from '../graphql/errors.ts';
 import { Listener } from '../database/listener.ts';
 import { RECALL_CHANNEL } from '../wallet/lease.recall.ts';
@@ -14,7 +14,14 @@ import { resendRecalls } from './recalls.ts';
 import type { RecallTarget } from './recalls.ts';
 import { sealedEvent } from './sealed-events.ts';
 import type { SecretReaders } from './sealed-events.ts';
-import { ACK_CHANNEL, endStream, markStreams, publicKeyOf, servingNodes } from './node.stream.ts';
+import {
+  ACK_CHANNEL,
+  acknowledge,
+  endStream,
+  markStreams,
+  publicKeyOf,
+  servingNodes,
+} from './node.stream.ts';
 
 /** The log is also polled, because notifications can be lost. */
 const POLL_MS = 1_000;
@@ -27,6 +34,7 @@ const ACK_WAIT_MS = 4_000;
 const QUEUE_MAX = 256;
 
 export interface FeedParts extends Pick<SecretReaders, 'openCredential' | 'openStateKey'> {
+  /** Connections that only the feed uses: acknowledgements do not wait behind the changes they confirm. */
   orm: MikroORM;
   databaseUrl: string;
   /** Receives failures that are retried. */
@@ -112,6 +120,11 @@ export class ConfigFeed implements NodeFeed {
   /** Waits as described at `NodeFeed`. Does not wait after `stop`. */
   waitForAcks(revision: number, timeoutMs = ACK_WAIT_MS): Promise<Acks> {
     return this.#confirmations.wait(revision, timeoutMs);
+  }
+
+  /** Stores an acknowledgement, as described at `NodeFeed`. */
+  acknowledge(nodeId: string, ack: Acknowledgement): Promise<void> {
+    return acknowledge(this.#parts.orm.em.fork(), nodeId, ack);
   }
 
   /** Ends all streams and stops following the log. */

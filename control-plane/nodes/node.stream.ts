@@ -2,6 +2,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { OFFLINE_AFTER_MS } from '@gateway/shared/node-api';
 import { UserFailure } from '../graphql/errors.ts';
+import type { Acknowledgement } from '../database/config-log.ts';
 import { EVERYBODY, publish } from '../database/events.ts';
 import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import type { ServingNode } from './confirmations.ts';
@@ -19,16 +20,6 @@ const STREAM_FRESH_MS = 12_000;
 const CONFIG_AGE_MARGIN_MS = 60_000;
 
 const ERROR_LENGTH_MAX = 500;
-
-/** Whether a node has applied a revision. */
-export interface Acknowledgement {
-  /** The process; absent from earlier releases. */
-  instanceId?: string | null | undefined;
-  revision: number;
-  checksum: string;
-  /** Why the node refused the revision and keeps serving the earlier one; null if it applied it. */
-  error: string | null;
-}
 
 /** Stores that the node applied or refused a revision. Throws CONFLICT if another process is the node. */
 export async function acknowledge(em: EntityManager, nodeId: string, ack: Acknowledgement): Promise<void> {

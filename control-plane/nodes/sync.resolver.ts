@@ -19,7 +19,6 @@ import { recordHealthReports } from '../upstreams/health.service.ts';
 import { heartbeat, touchJournal } from './contact.service.ts';
 import { NodeLeaseCloseInput, NodeLeasePayload, NodeLeaseRequestInput } from './lease.types.ts';
 import { nodeById } from './node.service.ts';
-import { acknowledge } from './node.stream.ts';
 import { NodePayload } from './node.types.ts';
 
 import { registerNode } from './registration.service.ts';
@@ -67,7 +66,7 @@ export class SyncResolver {
   ): Promise<AckPayload> {
     const id = ownId(context, input.nodeId);
     return outcome({ ok: false }, async () => {
-      await acknowledge(context.em, id, { ...input, error: input.error ?? null });
+      await context.nodeFeed.acknowledge(id, { ...input, error: input.error ?? null });
       return { ok: true };
     });
   }

@@ -17,10 +17,7 @@ const TIMES = { ...TIME_LIMITS, headersMs: 300, requestMs: 3000, checkMs: 50, sl
 let test: TestApp;
 let ann: Browser;
 beforeAll(async () => {
-  test = await startTestApp({
-    findNode: async (_em, token) => (token === TOKEN ? NODE : null),
-    times: TIMES,
-  });
+  test = await startTestApp({ findNode: async (token) => (token === TOKEN ? NODE : null), times: TIMES });
   ann = await test.user('ann@example.com');
 });
 afterAll(() => test.close());

@@ -8,7 +8,7 @@ import { requestError } from '../graphql/errors.ts';
 import type { Settings } from '../process/settings.ts';
 
 /** Finds the node that a `gnt_…` token belongs to; null for an unknown token. */
-export type NodeFinder = (em: EntityManager, token: string) => Promise<NodeIdentity | null>;
+export type NodeFinder = (token: string) => Promise<NodeIdentity | null>;
 
 /** Credentials in the headers of a request. */
 export interface Credentials {
@@ -119,7 +119,7 @@ export async function identify(
 ): Promise<Identity> {
   const { bearer, sessionToken } = credentials;
   if (bearer !== null) {
-    const node = bearer.startsWith('gnt_') ? await findNode(em, bearer) : null;
+    const node = bearer.startsWith('gnt_') ? await findNode(bearer) : null;
     const viewer = bearer.startsWith('gqt_') ? await viewerOfAccessToken(em, bearer) : null;
     if (!node && !viewer) throw requestError('UNAUTHENTICATED', remedyFor(bearer), { http: { status: 401 } });
     return { viewer, node };

@@ -50,7 +50,7 @@ describe('the health of upstreams', () => {
   let providerId: string;
   let made = 0;
   beforeAll(async () => {
-    test = await startTestApp({ findNode: findNodeByToken });
+    test = await startTestApp({ findNode: (token) => findNodeByToken(test.orm.em.fork(), token) });
     admin = await test.admin();
     nodes = await Promise.all(['north', 'south'].map(startNode));
   });

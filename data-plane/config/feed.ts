@@ -2,10 +2,12 @@
 import type { ConfigEvent, NodeProcess } from '@gateway/shared/node-api';
 import type { Control } from '../control/client.ts';
 import type { Log } from '../log.ts';
+import { Acknowledgements } from './acknowledgements.ts';
 import { confirmedConfig, keysStopped } from './compile.ts';
 import type { Compiler } from './compile.ts';
 import type { ControlClock } from './control-clock.ts';
-import type { ConfigFile, StoredConfig } from './file.ts';
+import { ConfigWriter } from './config-writer.ts';
+import type { ConfigFile } from './file.ts';
 import { SnapshotParts } from './snapshot-parts.ts';
 import type { WholeSnapshot } from './snapshot-parts.ts';
 import type { WritableStore } from './store.ts';
@@ -16,8 +18,6 @@ import type { TableChange, Tables } from './tables.ts';
 const SILENCE_MS = 20_000;
 const RETRY_BASE_MS = 100;
 const RETRY_MAX_MS = 5_000;
-/** Shortest interval at which confirmations are written to the file, in ms. */
-const CONFIRMED_EVERY_MS = 60_000;
 /** After this many heartbeats with a later revision, its delta counts as lost. */
 const LAGGING_HEARTBEATS = 2;
 
@@ -69,16 +69,25 @@ class ConfigFeed implements Feed {
   #parts: SnapshotParts | undefined;
   /** The last refused revision: heartbeats that name it do not mean that a delta was lost. */
   #refused = 0;
-  /** The last revision whose acknowledgement was accepted. */
-  #acknowledged = 0;
   #lagging = 0;
-  #writtenAt = 0;
-  #work: Promise<void> = Promise.resolve();
+  readonly #acks: Acknowledgements;
+  readonly #writer: ConfigWriter;
   #stopped = false;
   connected = false;
 
   constructor(options: FeedOptions) {
     this.#options = options;
+    this.#acks = new Acknowledgements({
+      send: (ack) => options.control.acknowledge({ ...this.#self, ...ack }),
+      onTrouble: ({ revision }, reason) =>
+        options.log.warn({ revision, reason }, 'an acknowledgement was not accepted'),
+    });
+    this.#writer = new ConfigWriter({
+      file: options.file,
+      acks: this.#acks,
+      onTrouble: (error) =>
+        options.log.warn({ reason: messageOf(error) }, 'the configuration could not be stored'),
+    });
   }
 
   get revision(): number {
@@ -107,7 +116,7 @@ class ConfigFeed implements Feed {
     this.#stopped = true;
     this.#unsubscribe();
     clearTimeout(this.#retry);
-    await this.#work;
+    await this.#writer.settled();
   }
 
   /** Subscribes from a revision; 0 asks for a snapshot. */
@@ -214,7 +223,7 @@ class ConfigFeed implements Feed {
       this.#lagging = 0;
       this.#confirm();
       // The last acknowledgement may have been lost; nothing else repeats it.
-      if (this.#acknowledged !== revision) this.#enqueue(() => this.#acknowledgeAgain());
+      this.#writer.acknowledgeAgain(this.#tables);
     } else if (revision !== this.#refused && !this.#parts) {
       this.#lagging += 1;
       if (this.#lagging >= LAGGING_HEARTBEATS)
@@ -232,9 +241,7 @@ class ConfigFeed implements Feed {
     this.#attempts = 0;
     this.#refused = 0;
     this.#lagging = 0;
-    const stored = { tables, confirmedAt };
-    this.#enqueue(() => this.#writeFile('upserts' in received ? received : undefined, stored));
-    this.#enqueue(() => this.#acknowledge(received));
+    this.#writer.write({ tables, confirmedAt }, 'upserts' in received ? received : undefined);
   }
 
   #use(tables: Tables, confirmedAt: number): void {
@@ -248,50 +255,14 @@ class ConfigFeed implements Feed {
   #refuse({ revision, checksum }: Revision, reason: string): void {
     this.#refused = revision;
     this.#options.log.warn({ revision, reason }, 'a configuration was refused; the last one stays in use');
-    this.#enqueue(() => this.#acknowledge({ revision, checksum }, reason));
+    this.#acks.add({ revision, checksum, error: reason });
   }
 
   #confirm(): void {
     const { store } = this.#options;
     const confirmedAt = this.#options.clock.now();
     if (store.current) store.swap(confirmedConfig(store.current, confirmedAt), new Map());
-    if (confirmedAt - this.#writtenAt < CONFIRMED_EVERY_MS && confirmedAt >= this.#writtenAt) return;
-    this.#writtenAt = confirmedAt;
-    const stored = { tables: this.#tables, confirmedAt };
-    this.#enqueue(() => this.#options.file.writeConfirmed(stored));
-  }
-
-  async #writeFile(change: TableChange | undefined, stored: StoredConfig): Promise<void> {
-    this.#writtenAt = stored.confirmedAt;
-    if (change) await this.#options.file.writeDelta(change, stored);
-    else await this.#options.file.writeSnapshot(stored);
-  }
-
-  async #acknowledge({ revision, checksum }: Revision, error?: string): Promise<void> {
-    // A later revision is already in use, and its acknowledgement covers this one.
-    if (!error && revision < this.#tables.revision) return;
-    this.#acknowledged = 0;
-    const answer = await this.#options.control.acknowledge({
-      ...this.#self,
-      revision,
-      checksum,
-      ...(error && { error }),
-    });
-    if (answer.ok) this.#acknowledged = error ? 0 : revision;
-    else
-      this.#options.log.warn({ revision, userErrors: answer.userErrors }, 'an acknowledgement was refused');
-  }
-
-  async #acknowledgeAgain(): Promise<void> {
-    if (this.#acknowledged !== this.#tables.revision) await this.#acknowledge(this.#tables);
-  }
-
-  /** Runs work after all queued work. Failures are logged. */
-  #enqueue(work: () => Promise<void>): void {
-    this.#work = this.#work.then(work).catch((error: unknown) => {
-      const reason = messageOf(error);
-      this.#options.log.warn({ reason }, 'the configuration could not be stored or acknowledged');
-    });
+    this.#writer.confirm({ tables: this.#tables, confirmedAt });
   }
 }
 

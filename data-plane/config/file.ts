@@ -88,19 +88,23 @@ export class ConfigFile {
     this.#addedBytes = 0;
   }
 
-  /** Appends a change durably. `stored` is the state after it, in case the file must be rewritten. */
-  async writeDelta(change: TableChange, stored: StoredConfig): Promise<void> {
-    await this.#append({ type: 'delta', change, confirmedAt: stored.confirmedAt }, stored);
+  /** Appends changes durably. `stored` is the state after them, in case the file must be rewritten. */
+  async writeDeltas(changes: readonly TableChange[], stored: StoredConfig): Promise<void> {
+    const { confirmedAt } = stored;
+    await this.#append(
+      changes.map((change) => ({ type: 'delta', change, confirmedAt })),
+      stored,
+    );
   }
 
   /** Appends the time of a confirmation. */
   async writeConfirmed(stored: StoredConfig): Promise<void> {
-    await this.#append({ type: 'confirmed', confirmedAt: stored.confirmedAt }, stored);
+    await this.#append([{ type: 'confirmed', confirmedAt: stored.confirmedAt }], stored);
   }
 
-  async #append(line: Line, stored: StoredConfig): Promise<void> {
+  async #append(lines: readonly Line[], stored: StoredConfig): Promise<void> {
     if (this.#addedBytes >= Math.max(ADDED_BYTES_MIN, this.#snapshotBytes)) return this.writeSnapshot(stored);
-    const bytes = encode(line);
+    const bytes = Buffer.concat(lines.map(encode));
     const added = this.#addedBytes + bytes.length;
     this.#addedBytes = Infinity;
     const file = await open(this.#path, 'a', OWNER_ONLY);

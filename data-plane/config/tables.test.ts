@@ -234,7 +234,8 @@ test('the file is rewritten when its changes are as long as its snapshot', async
     const before = tables;
     tables = after(before, upserts);
     const { revision, checksum } = tables;
-    await file.writeDelta({ revision, checksum, upserts, removals: [] }, { tables, confirmedAt: round });
+    const stored = { tables, confirmedAt: round };
+    await file.writeDeltas([{ revision, checksum, upserts, removals: [] }], stored);
     longest = Math.max(longest, statSync(path).size);
   }
   expect(longest).toBeGreaterThan(snapshotBytes * 1.4);

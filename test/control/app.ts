@@ -72,6 +72,7 @@ export interface TestApp {
 /** No nodes are connected to the app of a test. */
 export const NO_NODES: NodeFeed = {
   waitForAcks: async () => ({ appliedNodes: 0, pendingNodes: [] }),
+  acknowledge: async () => undefined,
   follow: () => {
     throw new Error('This test app pushes no configuration to nodes.');
   },

@@ -113,7 +113,7 @@ async function startApp(): Promise<void> {
       OIDC_CLIENT_SECRET: CLIENT.secret,
     },
     rates: { messages: UNLIMITED, reading: UNLIMITED },
-    findNode: async (_em, token) => (token === TOKEN ? NODE : null),
+    findNode: async (token) => (token === TOKEN ? NODE : null),
   });
 }
 

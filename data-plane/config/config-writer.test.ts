@@ -1,0 +1,90 @@
+/** What is acknowledged while further changes keep arriving. */
+import { expect, it } from 'vitest';
+import { Acknowledgements } from './acknowledgements.ts';
+import type { Acknowledgement } from './acknowledgements.ts';
+import { ConfigWriter } from './config-writer.ts';
+import { NO_TABLES } from './tables.ts';
+
+const ACCEPTED = { ok: true, userErrors: [] };
+const CHANGES = 50;
+
+const stateAt = (revision: number) => ({ tables: { ...NO_TABLES, revision }, confirmedAt: 0 });
+const changeTo = (revision: number) => ({ revision, checksum: '', upserts: [], removals: [] });
+
+it('each write is acknowledged although a later change is always in use already', async () => {
+  const sent: Acknowledgement[] = [];
+  const written: number[] = [];
+  const acks = new Acknowledgements({
+    send: async (ack) => {
+      expect(written).toContain(ack.revision);
+      sent.push(ack);
+      return ACCEPTED;
+    },
+    onTrouble: () => undefined,
+  });
+  const file = {
+    writeSnapshot: async () => undefined,
+    writeConfirmed: async () => undefined,
+    // The next change arrives during each write.
+    writeDeltas: async (changes: readonly { revision: number }[]) => {
+      const revision = changes.at(-1)?.revision ?? 0;
+      if (revision < CHANGES) writer.write(stateAt(revision + 1), changeTo(revision + 1));
+      await new Promise((resolve) => setImmediate(resolve));
+      written.push(revision);
+    },
+  };
+  const writer = new ConfigWriter({ file, acks, onTrouble: () => undefined });
+  writer.write(stateAt(1), changeTo(1));
+  await writer.settled();
+  expect(sent.map(({ revision }) => revision)).toEqual(written);
+  expect(written).toHaveLength(CHANGES);
+});
+
+it('changes that arrive during a write are written at once, and acknowledged once', async () => {
+  const sent: number[] = [];
+  const writes: number[][] = [];
+  const acks = new Acknowledgements({
+    send: async ({ revision }) => {
+      sent.push(revision);
+      return ACCEPTED;
+    },
+    onTrouble: () => undefined,
+  });
+  const file = {
+    writeSnapshot: async () => undefined,
+    writeConfirmed: async () => undefined,
+    writeDeltas: async (changes: readonly { revision: number }[]) => {
+      writes.push(changes.map(({ revision }) => revision));
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+  const writer = new ConfigWriter({ file, acks, onTrouble: () => undefined });
+  writer.write(stateAt(1), changeTo(1));
+  await new Promise((resolve) => setImmediate(resolve));
+  for (const revision of [2, 3, 4]) writer.write(stateAt(revision), changeTo(revision));
+  await writer.settled();
+  expect(writes).toEqual([[1], [2, 3, 4]]);
+  expect(sent).toEqual([1, 4]);
+});
+
+it('of acknowledgements that wait, applied revisions replace each other, and refusals remain', async () => {
+  const sent: number[] = [];
+  const first = Promise.withResolvers<void>();
+  const acks = new Acknowledgements({
+    send: async ({ revision }) => {
+      sent.push(revision);
+      if (revision === 1) await first.promise;
+      return ACCEPTED;
+    },
+    onTrouble: () => undefined,
+  });
+  acks.add({ revision: 1, checksum: '' });
+  acks.add({ revision: 2, checksum: '' });
+  acks.add({ revision: 3, checksum: '', error: 'refused' });
+  acks.add({ revision: 4, checksum: '' });
+  acks.add({ revision: 5, checksum: '' });
+  first.resolve();
+  await acks.settled();
+  expect(sent).toEqual([1, 3, 5]);
+  expect(acks.accepted).toBe(5);
+});

@@ -1,0 +1,87 @@
+/**
+ * Writes the configuration in use to the file, and acknowledges what was written, beside everything else. A
+ * node that receives changes without a pause reports its progress all the same.
+ */
+import type { ConfigFile, StoredConfig } from './file.ts';
+import type { Acknowledgements } from './acknowledgements.ts';
+import type { TableChange } from './tables.ts';
+
+/** Shortest interval at which confirmations are written to the file, in ms. */
+const CONFIRMED_EVERY_MS = 60_000;
+
+/** Tables in use that are not in the file yet, also while they are written. Without a change, they came as a snapshot. */
+interface Unwritten {
+  change: TableChange | undefined;
+  stored: StoredConfig;
+}
+
+interface ConfigWriterParts {
+  file: Pick<ConfigFile, 'writeDeltas' | 'writeSnapshot' | 'writeConfirmed'>;
+  acks: Acknowledgements;
+  /** Called if the file could not be written. The next write replaces it. */
+  onTrouble(error: unknown): void;
+}
+
+/** Writes one after another. No method rejects. */
+export class ConfigWriter {
+  readonly #parts: ConfigWriterParts;
+  #unwritten: Unwritten[] = [];
+  #work: Promise<void> = Promise.resolve();
+  #writtenAt = 0;
+
+  constructor(parts: ConfigWriterParts) {
+    this.#parts = parts;
+  }
+
+  /** Writes the tables after a change, or after a snapshot without one, and then acknowledges them. */
+  write(stored: StoredConfig, change: TableChange | undefined): void {
+    this.#unwritten.push({ change, stored });
+    this.#enqueue(() => this.#writeAll());
+  }
+
+  /** Writes that the tables were confirmed, at most once a minute. */
+  confirm(stored: StoredConfig): void {
+    const elapsed = stored.confirmedAt - this.#writtenAt;
+    if (elapsed < CONFIRMED_EVERY_MS && elapsed >= 0) return;
+    this.#writtenAt = stored.confirmedAt;
+    this.#enqueue(() => this.#parts.file.writeConfirmed(stored));
+  }
+
+  /** Acknowledges these tables again, unless they were accepted or the acknowledgement is still to come. */
+  acknowledgeAgain(tables: StoredConfig['tables']): void {
+    const { acks } = this.#parts;
+    const isStillToCome = this.#unwritten.length > 0 || acks.isSending;
+    if (!isStillToCome && acks.accepted !== tables.revision) this.#acknowledge(tables);
+  }
+
+  /** Resolves when everything is written and acknowledged. */
+  async settled(): Promise<void> {
+    do await this.#work;
+    while (this.#unwritten.length > 0);
+    await this.#parts.acks.settled();
+  }
+
+  /** Writes everything that arrived during the last write at once. */
+  async #writeAll(): Promise<void> {
+    const written = [...this.#unwritten];
+    const stored = written.at(-1)?.stored;
+    if (!stored) return;
+    this.#writtenAt = stored.confirmedAt;
+    const changes = written.flatMap(({ change }) => change ?? []);
+    try {
+      if (changes.length === written.length) await this.#parts.file.writeDeltas(changes, stored);
+      else await this.#parts.file.writeSnapshot(stored);
+    } finally {
+      this.#unwritten.splice(0, written.length);
+      this.#acknowledge(stored.tables);
+    }
+  }
+
+  #acknowledge({ revision, checksum }: StoredConfig['tables']): void {
+    this.#parts.acks.add({ revision, checksum });
+  }
+
+  #enqueue(work: () => Promise<void>): void {
+    this.#work = this.#work.then(work).catch((error: unknown) => this.#parts.onTrouble(error));
+  }
+}
