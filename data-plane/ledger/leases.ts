@@ -8,7 +8,7 @@ import {
   holdOrEnqueue,
   recordSpending,
   refuseWaiters,
-  removeAnsweredRequest,
+  removeLeaseRequest,
   renewEarly,
   requestAgainLater,
   resend,
@@ -30,15 +30,17 @@ import type { LedgerState, Moment, WalletBudget } from './state.ts';
 
 /** No lease is requested early for this long after a refusal, in ms. */
 const RENEW_PAUSE_MS = 5_000;
-/** A wallet gets its leases back after this time without a hold, in ms. */
+/** The node returns the leases of a wallet after this time without a hold, in ms. */
 const IDLE_MS = 60_000;
 /** Back-off before an unanswered lease request is sent again, in ms. */
 const RESEND_MS = { first: 50, most: 1_000 };
 /** The control plane counts as away after this time without an answer, in ms. Heartbeats come every 5 s. */
 const SILENCE_MS = 6_000;
-/** Events caused by client requests. They never make an unknown lease closable, so that scan is skipped. */
+/**
+ * Events caused by client requests. They never change an unknown lease, so `closeUnknownLeases` is skipped.
+ */
 const CLIENT_EVENTS: ReadonlySet<LedgerEvent['type']> = new Set(['HOLD', 'GIVE_UP', 'RELEASE', 'COMMITTED']);
-/** Events that only an answer of the control plane can cause. */
+/** Events that prove an answer of the control plane. */
 const ANSWER_EVENTS: ReadonlySet<LedgerEvent['type']> = new Set([
   'GRANTED',
   'REFUSED',
@@ -117,7 +119,7 @@ function onCommitted(step: Step, { leaseId, price }: { leaseId: string; price: M
 }
 
 function onGranted(step: Step, event: Extract<LedgerEvent, { type: 'GRANTED' }>): void {
-  const request = removeAnsweredRequest(step, event.no);
+  const request = removeLeaseRequest(step, event.no);
   if (!request || step.state.leases.has(event.leaseId)) return;
   const { leaseId, amount, deadlineMs } = event;
   step.effects.push({
@@ -140,21 +142,21 @@ function onGranted(step: Step, event: Extract<LedgerEvent, { type: 'GRANTED' }>)
 }
 
 function onRefused(step: Step, event: Extract<LedgerEvent, { type: 'REFUSED' }>): void {
-  const request = removeAnsweredRequest(step, event.no);
+  const request = removeLeaseRequest(step, event.no);
   if (!request) return;
   step.effects.push({ type: 'WRITE', record: { type: 'refused', no: event.no } });
   const budget = step.state.budgets.get(request.budgetId);
   if (!budget) return;
   budget.renewAfter = step.now.mono + RENEW_PAUSE_MS;
-  // Credit of this node is on its way back to the wallet, so the refusal may soon be wrong: request again.
-  if (event.code !== 'wallet_frozen' && drainSpareLeases(step, budget))
-    return requestAgainLater(step, budget);
-  refuseWaiters(step, budget, { code: event.code, from: event.code === 'wallet_frozen' ? 0n : request.need });
+  const isFrozen = event.code === 'wallet_frozen';
+  // This node returns credit to the wallet, so a second lease request may succeed.
+  if (!isFrozen && drainSpareLeases(step, budget)) return requestAgainLater(step, budget);
+  refuseWaiters(step, budget, { code: event.code, minPrice: isFrozen ? 0n : request.need });
   holdForWaiters(step, budget);
 }
 
 function onConflict(step: Step, { no }: { no: number }): void {
-  const request = removeAnsweredRequest(step, no);
+  const request = removeLeaseRequest(step, no);
   if (!request) return;
   step.effects.push({ type: 'WRITE', record: { type: 'refused', no } });
   const budget = step.state.budgets.get(request.budgetId);
@@ -165,8 +167,8 @@ function onConflict(step: Step, { no }: { no: number }): void {
 }
 
 /**
- * Drains the budget's leases whose rest is too small for every waiting request, so that the wallet can grant
- * one larger lease. Returns whether some credit is on its way back.
+ * Drains all leases of the budget, because none has enough credit for a waiter. The wallet can then grant one
+ * larger lease. Returns whether a lease without holds is being returned.
  */
 function drainSpareLeases(step: Step, budget: WalletBudget): boolean {
   if (budget.waiters.length === 0) return false;
@@ -191,9 +193,9 @@ function onUnanswered(step: Step, { no }: { no: number }): void {
 }
 
 function onUnsent(step: Step, { no }: { no: number }): void {
-  const request = removeAnsweredRequest(step, no);
+  const request = removeLeaseRequest(step, no);
   const budget = request && step.state.budgets.get(request.budgetId);
-  if (budget) refuseWaiters(step, budget, { code: 'unavailable', from: 0n });
+  if (budget) refuseWaiters(step, budget, { code: 'unavailable', minPrice: 0n });
 }
 
 function onRecall(step: Step, { leaseId }: { leaseId: string }): void {
@@ -244,7 +246,10 @@ function onConfirmed(step: Step, { sentAt }: { sentAt: Moment }): void {
   for (const request of step.state.requests.values()) resend(step, request);
 }
 
-/** The back-off is over even if the clock shows less: a timer may fire a fraction of a millisecond early. */
+/**
+ * Resends without a look at the clock, because a timer may fire a fraction of a millisecond before the
+ * back-off is over.
+ */
 function onRetry(step: Step, { budgetId }: { budgetId: string }): void {
   for (const request of step.state.requests.values())
     if (request.budgetId === budgetId) resend(step, request);
@@ -272,7 +277,7 @@ function onTick(step: Step): void {
 function onStop(step: Step): void {
   step.state.stopping = true;
   for (const budget of step.state.budgets.values())
-    refuseWaiters(step, budget, { code: 'unavailable', from: 0n });
+    refuseWaiters(step, budget, { code: 'unavailable', minPrice: 0n });
   for (const lease of step.state.leases.values()) drainLease(step, lease);
 }
 

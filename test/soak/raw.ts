@@ -1,4 +1,4 @@
-/** Connections of an attacker: raw bytes without HTTP client, and ordinary HTTP requests. */
+/** The two ways in which an attacker sends requests: as raw bytes on a socket, and through an HTTP client. */
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
@@ -6,26 +6,33 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { attackerAddress } from './attack.ts';
 import type { Assault } from './attack.ts';
 
-/** A request on a raw connection. */
+/** A request whose bytes are written to a socket without an HTTP client, so that it may be malformed. */
 export interface RawRequest {
   port: number;
-  /** Number of the attacker, which determines its address. */
+  /** Index of the attacker. It determines the source address (`attackerAddress`). */
   from: number;
+  /** Request line and headers, with their line ends. They are sent once. */
   head: string;
-  /** Sent after the head, again and again. */
+  /** Bytes that are sent repeatedly after the head. */
   block?: Buffer | string;
   /** Pause between two blocks, in ms. */
   pauseMs?: number;
-  /** Maximum number of blocks. */
+  /** Maximum number of blocks; without it, blocks are sent until the end of the connection or attack. */
   blocks?: number;
-  /** Whether the answer is left unread. */
+  /** Whether the client reads nothing of the answer. */
   deaf?: boolean;
 }
 
+/** Maximum duration of one request, in ms. */
 const LIMIT_MS = 30_000;
 const DEFAULT_PAUSE_MS = 5;
 
-/** Sends the request, and resolves when the peer has closed, everything was sent, or the attack ends. */
+/**
+ * Sends the head and the blocks, then waits for the first bytes of the answer, and closes the connection.
+ * Resolves at the latest when the gateway closes the connection, the attack ends, or `LIMIT_MS` is over. The
+ * tally counts the status of the answer; without an answer it counts `closed` if the gateway closed the
+ * connection, else `held`. Never rejects.
+ */
 export async function sendRaw({ tally, signal }: Assault, raw: RawRequest): Promise<void> {
   const socket = connect({ port: raw.port, host: '127.0.0.1', localAddress: attackerAddress(raw.from) });
   let answer = '';
@@ -55,7 +62,7 @@ export async function sendRaw({ tally, signal }: Assault, raw: RawRequest): Prom
   }
 }
 
-/** Writes with back-pressure. Resolves also if the connection is closed. */
+/** Resolves when the system has taken the bytes, or the connection is closed. */
 function write(socket: Socket, data: Buffer | string): Promise<void> {
   return new Promise((resolve) => {
     socket.once('close', resolve);
@@ -66,7 +73,7 @@ function write(socket: Socket, data: Buffer | string): Promise<void> {
   });
 }
 
-/** An ordinary request. */
+/** A well-formed request through the HTTP client of Node.js. */
 export interface Ordinary {
   port: number;
   from: number;
@@ -79,8 +86,9 @@ export interface Ordinary {
 const agents = new Map<string, Agent>();
 
 /**
- * Sends a request on a kept connection, reads the whole answer, and counts its status. It ends the request
- * if nothing arrives for `limitMs`.
+ * Sends a request on a keep-alive connection, reads the whole answer, and counts its status. Ends the request
+ * if nothing arrives for `limitMs`. Resolves with the first bytes of the answer, or with '' if none came.
+ * Without an answer the tally counts `held` if the attack has ended, else `refused`. Never rejects.
  */
 export function sendRequest(
   { tally, signal, target }: Assault,
@@ -131,7 +139,7 @@ export function sendRequest(
   });
 }
 
-/** Headers of a request to a node with this key. */
+/** The header that authenticates a request to a node with this API key. */
 export function bearer(key: string): Record<string, string> {
   return { authorization: `Bearer ${key}` };
 }

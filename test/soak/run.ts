@@ -1,4 +1,7 @@
-/** Runs one soak run: honest traffic alone, then with every attack in turn, then alone again. */
+/**
+ * One soak run. Honest traffic runs from the first to the last phase: first without attacks, then with one
+ * attack after another, then without attacks again.
+ */
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,42 +16,50 @@ import type { HeldHeap, Sample, Stored } from './samples.ts';
 import { startSite } from './site.ts';
 import type { Site } from './site.ts';
 
-/** A plan, and where to tell which part begins. */
+/** The plan of a run, and its output. */
 export interface SoakOptions extends SoakPlan {
+  /** Prints the name of each phase when the phase begins. */
   print(line: string): void;
 }
 
-/** A part of the run. */
+/** The measurements of one part of the run. Times are of the wall clock, in ms. */
 export interface Phase {
-  /** Name of the attack, `quiet`, or `rest`. */
+  /** Name of the attack; `quiet` is the phase before all attacks, `rest` the phase after them. */
   name: string;
   startedAt: number;
   endedAt: number;
+  /** One sample per second. */
   samples: Sample[];
+  /** Rows and files at the start of the phase, and at its end. */
   before: Stored;
   after: Stored;
   /** The heaps at the end, without garbage. */
   heap: HeldHeap;
-  /** Counts of the attacker. */
+  /** Counts of the attacker; undefined in a phase without attack. */
   counts: Counts | undefined;
 }
 
-/** Records of a run. */
+/** All measurements of a run. */
 export interface SoakRecord {
   seed: number;
   heapMegabytes: number;
   phases: Phase[];
+  /** Results of the honest clients, over all phases. */
   seen: Observation[];
+  /** Unexpected exits of a plane, one sentence each. No attack starts after the first exit. */
   deaths: string[];
 }
 
 const SAMPLE_EVERY_MS = 1_000;
-/** Time that an attacker has to start and to stop, in ms. */
+/** The process of an attacker is killed this long after the time of its attack, in ms. */
 const MARGIN_MS = 20_000;
-/** Pause between two attacks, so that refusals of one are not counted for the next, in ms. */
+/** Pause after each attack, in ms. Late refusals of one attack are not counted in the next phase. */
 const BETWEEN_MS = 2_000;
 
-/** Runs everything and returns the records. Throws if the site cannot be started. */
+/**
+ * Starts both planes and the honest clients, runs all phases, stops everything, and returns the measurements.
+ * Throws if the planes cannot be started.
+ */
 export async function runSoak(options: SoakOptions): Promise<SoakRecord> {
   const site = await startSite(options.heapMegabytes);
   const random = randomOf(options.seed);
@@ -80,6 +91,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakRecord> {
   }
 }
 
+/** Measures both planes while `act` runs. */
 async function phase({ house }: Site, name: string, act: () => Promise<Counts | void>): Promise<Phase> {
   const before = await stored(house);
   const startedAt = Date.now();
@@ -103,7 +115,10 @@ async function phase({ house }: Site, name: string, act: () => Promise<Counts | 
   }
 }
 
-/** Runs one attack in a process of its own, and returns what it counted, or how its process ended. */
+/**
+ * Runs one attack in a child process and returns its counts. If the process exits without counts, the result
+ * contains the exit code or signal as the only end.
+ */
 async function attack(order: Order): Promise<Counts> {
   const child = fork(join(import.meta.dirname, 'attacker.ts'), [], {
     env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
