@@ -109,7 +109,8 @@ function statuses(secret: string): Promise<number[]> {
 
 /** Statements that wait for a lock. */
 async function sessionsThatWait(): Promise<number> {
-  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  const waiting = `select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
   return (await house.database.query(waiting)).rows.length;
 }
 

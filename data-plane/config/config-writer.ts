@@ -9,7 +9,7 @@ import type { TableChange } from './tables.ts';
 /** Shortest interval at which confirmations are written to the file, in ms. */
 const CONFIRMED_EVERY_MS = 60_000;
 
-/** Tables in use that are not in the file yet, also while they are written. Without a change, they came as a snapshot. */
+/** Tables in use that are not in the file yet. Without a change, they came as a snapshot. */
 interface Unwritten {
   change: TableChange | undefined;
   stored: StoredConfig;
