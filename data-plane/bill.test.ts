@@ -71,7 +71,8 @@ async function open({ pool, keyId = 'key-1', source = 'API_KEY' }: BillOptions =
     onEnd: () => undefined,
   };
   const { record: key } = makeKey({ id: keyId, group: 'vip' });
-  const caller = { key, digest: key.digest, pool, source, address: '192.0.2.7', usedPreviousSecret: false };
+  const common = { address: '192.0.2.7', usedPreviousSecret: false, providerIds: undefined };
+  const caller = { key, digest: key.digest, pool, source, ...common };
   const price = { base: '100000', ratio: '0.9', price: '90000' };
   const sale = { model: makeModel(), price, family: 'messages' as const, streamed: true };
   const slot = new Slot(caller, current, { wallets, keys, ledger });

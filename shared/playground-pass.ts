@@ -16,6 +16,8 @@ export interface PlaygroundPass {
   ip: string | null;
   /** Id of the hidden key that the pass is for. */
   keyId: string;
+  /** Upstreams that may get the request, because it says something about the user; absent for all. */
+  providerIds?: readonly string[];
   /** Time of signing, in ms since the epoch. */
   at: number;
 }

@@ -445,6 +445,12 @@ describe('the model that reads chats', () => {
     expect(JSON.parse(read?.messages.at(-1)?.content ?? '')).toMatchObject({ items: [] });
     await query(em(), sql`update personal_settings set provider_ids = '{prv_x}'`);
     expect((await preview()).text).toContain('I prefer tabs.');
+    // A route that is added until the node sends the request leads to no other upstream.
+    const chat = await ann.tell('Which editor do you like?');
+    for (const source of ['PLAYGROUND', 'PERSONAL_INTELLIGENCE'])
+      expect(dataPlane.seen.findLast((request) => request.source === source)?.providerIds).toEqual(['prv_x']);
+    await ann.say(chat, 'Hello', { useItems: false });
+    expect(dataPlane.seen.at(-1)?.providerIds).toBeUndefined();
     await query(em(), sql`update personal_settings set provider_ids = null`);
   });
 });

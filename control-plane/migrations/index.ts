@@ -48,6 +48,7 @@ import { UpstreamTokens } from './046-upstream-tokens.ts';
 import { ConfigLeases } from './047-config-leases.ts';
 import { UsedLines } from './049-used-lines.ts';
 import { UpstreamAccess } from './050-upstream-access.ts';
+import { MessagePositions } from './051-message-positions.ts';
 import { Quirks } from './055-quirks.ts';
 import { Routing } from './056-routing.ts';
 import { Probing } from './057-probing.ts';
@@ -102,6 +103,7 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '047-config-leases', class: ConfigLeases },
   { name: '049-used-lines', class: UsedLines },
   { name: '050-upstream-access', class: UpstreamAccess },
+  { name: '051-message-positions', class: MessagePositions },
   { name: '055-quirks', class: Quirks },
   { name: '056-routing', class: Routing },
   { name: '057-probing', class: Probing },

@@ -33,6 +33,8 @@ export const ConversationMessageSchema = defineEntity({
   properties: {
     id: p.text().primary(),
     conversationId: p.text(),
+    /** Order of creation; null in rows of an earlier release, which precede all others. */
+    position: p.bigint().nullable(),
     /** The previous message. Messages form a tree, because an edited or regenerated one starts a branch. */
     parentId: p.text().nullable(),
     role: p.text().$type<MessageRole>(),

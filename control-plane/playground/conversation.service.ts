@@ -126,7 +126,7 @@ export async function messagesOf(
   const rows = await em.find(
     ConversationMessageSchema,
     { conversationId },
-    { orderBy: { id: 'desc' }, limit: CHAT_MESSAGES_MAX, refresh: true },
+    { orderBy: { position: 'desc nulls last', id: 'desc' }, limit: CHAT_MESSAGES_MAX, refresh: true },
   );
   const key = await playground.keys.find(userId);
   const lines = await linesOf(em, key, repliesIn(rows));

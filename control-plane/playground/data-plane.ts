@@ -22,6 +22,8 @@ export interface ReplyRequest {
   ip: string | null;
   /** The cause of the request, for the usage log. Requests of PERSONAL_INTELLIGENCE are free. */
   source: PlaygroundPass['source'];
+  /** The only upstreams that may get the request; null for all. */
+  providerIds: readonly string[] | null;
   /** Body of the chat-completions request as JSON. */
   body: string;
   signal: AbortSignal;
@@ -56,8 +58,10 @@ export async function requestReply(
   }
 }
 
-function sendRequest({ dataUrl, passKey, key, ip, source, body, signal }: ReplyRequest): Promise<Response> {
-  const pass = writePlaygroundPass(passKey, { source, ip, keyId: key.id, at: Date.now() });
+function sendRequest(request: ReplyRequest): Promise<Response> {
+  const { dataUrl, passKey, key, ip, source, providerIds, body, signal } = request;
+  const only = providerIds ? { providerIds } : {};
+  const pass = writePlaygroundPass(passKey, { source, ip, keyId: key.id, at: Date.now(), ...only });
   return fetch(`${dataUrl}/v1/chat/completions`, {
     method: 'POST',
     redirect: 'error',

@@ -74,7 +74,8 @@ export async function startReply(context: MessageContext, start: ReplyStart): Pr
   const body = requestBody(model.name, prompt, injection?.text);
   const reply = new RunningReply({ userId, question, message });
   const storedUnder = stored ? contentKey : undefined;
-  playground.run(reply, () => writeReply(reply, { context, key, body, storedUnder }));
+  const providerIds = injection?.text ? injection.providerIds : null;
+  playground.run(reply, () => writeReply(reply, { context, key, body, providerIds, storedUnder }));
   return message.id;
 }
 
@@ -108,16 +109,18 @@ interface ReplyWriting {
   context: MessageContext;
   key: { id: string; secret: string };
   body: string;
+  /** The only upstreams that may get the request; null for all. */
+  providerIds: readonly string[] | null;
   /** The key under which the reply is stored; undefined if it is not stored. */
   storedUnder: ContentKey | undefined;
 }
 
 /** Requests the reply, and stores its end. Never rejects. */
 async function writeReply(reply: RunningReply, writing: ReplyWriting): Promise<void> {
-  const { context, key, body, storedUnder: contentKey } = writing;
+  const { context, key, body, providerIds, storedUnder: contentKey } = writing;
   const { settings, ip, playground } = context;
   const pass = { passKey: passKeyOf(settings), key, ip, source: 'PLAYGROUND' as const };
-  const request = { dataUrl: settings.dataUrl, ...pass, body };
+  const request = { dataUrl: settings.dataUrl, ...pass, providerIds, body };
   const failure = await requestReply(
     { ...request, signal: reply.abort.signal },
     {

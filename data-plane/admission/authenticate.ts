@@ -21,6 +21,8 @@ export interface Caller {
   usedPreviousSecret: boolean;
   /** IP address for the usage log. */
   address: string | null;
+  /** The only upstreams that may get the request; undefined for all. */
+  providerIds: readonly string[] | undefined;
 }
 
 /** The vendor-neutral header name, and the one that Google's SDKs send. */
@@ -46,8 +48,9 @@ export function authenticate(call: Call, credentials: Credentials): Caller {
   checkAddress(call, key);
   checkAccount(call, key);
   const caller = { key, digest, pool, usedPreviousSecret };
-  if (pass) return { ...caller, source: pass.source, address: pass.ip };
-  return { ...caller, source: pool ? 'POOL_KEY' : 'API_KEY', address: call.address };
+  if (pass) return { ...caller, source: pass.source, address: pass.ip, providerIds: pass.providerIds };
+  const source = pool ? 'POOL_KEY' : 'API_KEY';
+  return { ...caller, source, address: call.address, providerIds: undefined };
 }
 
 /** Whether the request carries its key as generative-language clients do, in a header or in the query. */

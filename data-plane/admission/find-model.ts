@@ -21,7 +21,7 @@ interface FoundModel extends PricedModel {
 /**
  * The model by this name with its price and its routes for the family. Throws `model_not_found`,
  * `model_not_in_pool`, `not_implemented` for a model without web search, and `unavailable` if a pool bought
- * the model and no upstream serves it any more.
+ * the model and no upstream serves it any more, or if no upstream of it may get the request.
  */
 export function findModel(
   { config }: Call,
@@ -32,7 +32,22 @@ export function findModel(
   const routes = routesOf(config, model, family);
   if (routes.length === 0)
     throw caller.pool ? noLongerServed(config, model, family) : notOffered(config, model, family);
-  return { model, price, routes };
+  return { model, price, routes: permittedRoutes(routes, caller, model) };
+}
+
+/** The routes to the upstreams that may get the request. Throws `unavailable` if there is none. */
+function permittedRoutes(
+  routes: readonly CompiledRoute[],
+  { providerIds }: Caller,
+  { name }: SoldModel,
+): readonly CompiledRoute[] {
+  if (!providerIds) return routes;
+  const permitted = routes.filter(({ provider }) => providerIds.includes(provider.id));
+  if (permitted.length > 0) return permitted;
+  throw new GatewayError(
+    'unavailable',
+    `The upstreams of ${name} have changed. They may not get notes about you. Send the message again.`,
+  );
 }
 
 /**

@@ -177,6 +177,23 @@ describe('a key', () => {
     expect((await node.call({ body: QUESTION, headers: pass(Date.now()) })).status).toBe(200);
     expect(node.ledger.charges).toMatchObject([{ source: 'PLAYGROUND', ip: '192.0.2.7' }]);
   });
+
+  it('of the Playground reaches only the upstreams that its pass names', async () => {
+    const headers = withKey({ hidden: true });
+    const pass = (providerIds: readonly string[]): Record<string, string> => ({
+      ...headers,
+      [PLAYGROUND_PASS_HEADER]: writePlaygroundPass(SETTINGS.playgroundKey ?? '', {
+        source: 'PLAYGROUND',
+        ip: null,
+        keyId: 'key-2',
+        at: Date.now(),
+        providerIds,
+      }),
+    });
+    expect(await refused({ body: QUESTION, headers: pass(['another']) })).toMatchObject({ status: 503 });
+    const own = node.store.routes[0]?.provider.id ?? '';
+    expect((await node.call({ body: QUESTION, headers: pass(['another', own]) })).status).toBe(200);
+  });
 });
 
 describe('a path', () => {

@@ -9,6 +9,8 @@ import type { ExtractorInput } from './extractor.ts';
 /** A request that the fake received. */
 export interface SeenRequest {
   source: 'PLAYGROUND' | 'PERSONAL_INTELLIGENCE';
+  /** The only upstreams that may get the request; undefined for all. */
+  providerIds: string[] | undefined;
   model: string;
   messages: { role: string; content: string }[];
 }
@@ -31,8 +33,8 @@ export async function startFakeDataPlane(): Promise<FakeDataPlane> {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const pass = String(request.headers[PLAYGROUND_PASS_HEADER]).split('.')[0] ?? '';
-      const { source } = JSON.parse(Buffer.from(pass, 'base64url').toString()) as Pick<SeenRequest, 'source'>;
-      void answer(fake, { ...JSON.parse(Buffer.concat(chunks).toString()), source }, response);
+      const { source, providerIds } = JSON.parse(Buffer.from(pass, 'base64url').toString()) as SeenRequest;
+      void answer(fake, { ...JSON.parse(Buffer.concat(chunks).toString()), source, providerIds }, response);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -58,7 +58,8 @@ async function runJob(parts: DerivingParts, job: DerivingJob, model: ModelRow): 
     const { version } = await personalSettings(parts.em());
     if (!(await spendBudget(parts.em(), job.userId, model.price)))
       return await postponeJob(parts.em(), job, version);
-    const answer = await askModel(parts, job, derivingBody(model.name, reading));
+    const body = derivingBody(model.name, reading);
+    const answer = await askModel(parts, job, { body, providerIds: reading.providerIds });
     if ('failure' in answer) return await fail(parts, job, { reason: 'MODEL_FAILED', cause: answer.failure });
     const list = parseOperations(answer.text);
     if (!list) return await fail(parts, job, { reason: 'NOT_READABLE', cause: 'NO_OPERATIONS' });
@@ -92,7 +93,7 @@ function classOf(error: unknown): string {
 async function askModel(
   { em, settings, nodeFeed }: DerivingParts,
   { userId }: DerivingJob,
-  body: string,
+  { body, providerIds }: { body: string; providerIds: readonly string[] | null },
 ): Promise<{ text: string } | { failure: string }> {
   const key = await announcedKey(em(), userId, { settings, nodeFeed });
   const tooLong = new AbortController();
@@ -104,6 +105,7 @@ async function askModel(
       key,
       ip: null,
       source: 'PERSONAL_INTELLIGENCE',
+      providerIds,
       body,
       signal: AbortSignal.any([AbortSignal.timeout(CALL_MS_MAX), tooLong.signal]),
     },

@@ -1,12 +1,12 @@
 /** A job that is killed at any step, and a clock that jumps: nothing is learned twice, and the job ends. */
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startTestApp } from '../../../test/control/app.ts';
+import { pick, startTestApp } from '../../../test/control/app.ts';
 import type { TestApp } from '../../../test/control/app.ts';
 import { extract } from '../../../test/memory/extractor.ts';
 import { startFakeDataPlane } from '../../../test/memory/fake-data-plane.ts';
 import type { FakeDataPlane } from '../../../test/memory/fake-data-plane.ts';
-import { chooseModel, derivingParts, Learner } from '../../../test/memory/learner.ts';
+import { chooseModel, derivingParts, Learner, readChats } from '../../../test/memory/learner.ts';
 import { query, sql } from '../../database/sql.ts';
 import { PERSONAL_KINDS } from '../switch.entity.ts';
 import { deriveItems } from './derive.ts';
@@ -151,6 +151,29 @@ describe('a clock that jumps', () => {
     await postpone('1 year');
     await derive();
     await expectLearnedOnce();
+  });
+
+  it('back by a year does not hide messages behind one of the year ahead', async () => {
+    const chat = await ann.chat();
+    await ann.say(chat, 'Hello');
+    // Ids begin with the time at which they were made.
+    const ahead = `msg_7${String(number).padStart(25, '0')}`;
+    await query(
+      test.orm.em.fork(),
+      sql`insert into conversation_message (id, conversation_id, role, content, state, created_at)
+        values (${ahead}, ${chat}, 'ASSISTANT', 'Hello', 'COMPLETE', now())`,
+    );
+    await readChats(test);
+    expect(JSON.stringify(await ann.items())).not.toContain('blue');
+    await ann.say(chat, 'I prefer blue.');
+    await readChats(test);
+    expect(JSON.stringify(await ann.items())).toContain('blue');
+    const shown = await ann.browser.send(
+      `query ($id: ID!) { node(id: $id) { ... on Conversation { messages { nodes { content } } } } }`,
+      { id: chat },
+    );
+    const contents = pick<{ content: string }[]>(shown, 'node', 'messages', 'nodes');
+    expect(contents.map(({ content }) => content).indexOf('I prefer blue.')).toBe(3);
   });
 
   it('ahead by a year learns once', async () => {

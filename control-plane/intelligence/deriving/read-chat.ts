@@ -4,7 +4,7 @@ import type { ModelRow } from '../../catalog/model.entity.ts';
 import { query, sql } from '../../database/sql.ts';
 import { textsOf } from '../../playground/sealed-rows.ts';
 import type { ContentKey } from '../content-keys.ts';
-import { maySeeItems } from '../injection/injection.service.ts';
+import { upstreamsWithItems } from '../injection/injection.service.ts';
 import type { InjectionSource } from '../injection/injection.service.ts';
 import { itemsOf } from '../item.rows.ts';
 import type { PersonalKind } from '../switch.entity.ts';
@@ -26,6 +26,8 @@ export interface ChatReading {
   kinds: ReadonlySet<PersonalKind>;
   messages: SeenMessage[];
   items: KnownItem[];
+  /** The only upstreams that may get the items; null for all. */
+  providerIds: readonly string[] | null;
   /** The last message that was read. */
   through: string;
 }
@@ -45,10 +47,12 @@ export async function readChat(
   const messages = await newMessages(em, key, job);
   const through = messages.at(-1)?.id;
   if (through === undefined || !messages.some(({ role }) => role === 'USER')) return undefined;
-  const items = (await maySeeItems(em, model.id)) ? await knownItems(em, key, { job, kinds }) : [];
-  return { key, kinds, messages, items, through };
+  const { maySee, providerIds } = await upstreamsWithItems(em, model.id);
+  const items = maySee ? await knownItems(em, key, { job, kinds }) : [];
+  return { key, kinds, messages, items, providerIds: items.length > 0 ? providerIds : null, through };
 }
 
+/** The messages after the last one that was read, in the order of their creation. */
 async function newMessages(
   em: EntityManager,
   key: ContentKey,
@@ -58,9 +62,10 @@ async function newMessages(
     em,
     sql`select m.id, m.role, m.sealed, m.content
       from conversation_message m join conversation c on c.id = m.conversation_id
+        left join conversation_message r on r.id = c.derived_through
       where c.id = ${conversationId} and c.user_id = ${userId} and m.state in ('COMPLETE', 'STOPPED')
-        and m.id > coalesce(c.derived_through, '')
-      order by m.id desc limit ${MESSAGES_MAX}`,
+        and (coalesce(m.position, 0), m.id) > (coalesce(r.position, 0), coalesce(c.derived_through, ''))
+      order by coalesce(m.position, 0) desc, m.id desc limit ${MESSAGES_MAX}`,
   );
   let left = CHARACTERS_MAX;
   const read: SeenMessage[] = [];

@@ -43,6 +43,8 @@ export interface InjectionRequest {
 export interface Injection extends Block {
   budgetTokens: number;
   items: ItemView[];
+  /** The only upstreams that may get the block; null for all. */
+  providerIds: readonly string[] | null;
 }
 
 /** The block for a message. Empty if all switches are off, or if the model's upstreams may not get items. */
@@ -53,12 +55,14 @@ export async function injectionFor(
   const budgetTokens = budgetOf(request.model.contextTokens);
   const key = await keys.find(request.userId);
   const kinds = await enabledKinds(em, request.userId);
-  const none = { text: '', lines: [], tokens: 0, omitted: 0, budgetTokens, items: [] };
-  if (!key || kinds.size === 0 || !(await maySeeItems(em, request.model.id))) return none;
+  const none = { text: '', lines: [], tokens: 0, omitted: 0, budgetTokens, items: [], providerIds: null };
+  if (!key || kinds.size === 0) return none;
+  const { maySee, providerIds } = await upstreamsWithItems(em, request.model.id);
+  if (!maySee) return none;
   const chosen = await chooseItems({ em, key, kinds }, request);
   const block = buildBlock(chosen, budgetTokens);
   const used = new Set(block.lines.map(({ itemId }) => itemId));
-  return { ...block, budgetTokens, items: chosen.filter(({ id }) => used.has(id)) };
+  return { ...block, budgetTokens, items: chosen.filter(({ id }) => used.has(id)), providerIds };
 }
 
 /** Counts that these items were sent. */
@@ -108,13 +112,23 @@ function weightOf({ pinned, confidence, lastSeenAt }: ItemView): number {
   return (pinned ? 10 : 0) + Number(confidence ?? 1) / (1 + Math.max(0, days) / 30);
 }
 
-/** Whether every route of the model leads to an upstream that may see items. */
-export async function maySeeItems(em: EntityManager, modelId: string): Promise<boolean> {
-  const other = await queryOne(
+/** The upstreams that may get items. */
+export interface UpstreamsWithItems {
+  /** Whether every route of the model leads to one of them. */
+  maySee: boolean;
+  /** Their ids; null for all. Nodes get them with the request, because routes may change until then. */
+  providerIds: readonly string[] | null;
+}
+
+/** Reads which upstreams may get items, and whether the model has only those. */
+export async function upstreamsWithItems(em: EntityManager, modelId: string): Promise<UpstreamsWithItems> {
+  const row = await queryOne<UpstreamsWithItems>(
     em,
-    sql`select 1 from route r cross join personal_settings s
-      where r.model_id = ${modelId} and s.provider_ids is not null
-        and not r.provider_id = any(s.provider_ids) limit 1`,
+    sql`select provider_ids as "providerIds", not exists (
+        select from route r where r.model_id = ${modelId} and s.provider_ids is not null
+          and not r.provider_id = any(s.provider_ids)) as "maySee"
+      from personal_settings s`,
   );
-  return other === undefined;
+  if (!row) throw new Error('The settings of Personal Intelligence are missing.');
+  return row;
 }
