@@ -98,9 +98,11 @@ async function main(): Promise<void> {
 }
 
 function createCompiler({ dataDir }: NodeSettings, log: Log): Compiler {
-  return new Compiler(loadNodeKeys(dataDir).privateKey, (credentialId) =>
-    log.error({ credentialId }, 'a credential cannot be decrypted and is not used; add it again'),
-  );
+  return new Compiler(loadNodeKeys(dataDir).privateKey, {
+    onUnreadable: (credentialId) =>
+      log.error({ credentialId }, 'a credential cannot be decrypted and is not used; add it again'),
+    onSkipped: (problem) => log.error({ problem }, 'an upstream is not used; upgrade this node'),
+  });
 }
 
 async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
@@ -184,7 +186,8 @@ function vitalsOf({ ledger, feed, compiler, store, stage }: Omit<Node, 'server'>
   const { writable: journalWritable, usageBacklog, usageDropped, totals } = ledger;
   const { confirmedAt } = store.current ?? {};
   const { revision } = feed;
-  const config = { revision, confirmedAt, unreadableCredentials: compiler.unreadable };
+  const { unreadable: unreadableCredentials, skipped: skippedRecords } = compiler;
+  const config = { revision, confirmedAt, unreadableCredentials, skippedRecords };
   return { leaving: stage !== 'serving', ...config, journalWritable, usageBacklog, usageDropped, ...totals };
 }
 

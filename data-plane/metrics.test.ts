@@ -17,6 +17,7 @@ describe('the metrics of a node', () => {
       chargedMicros: 1_250_000n,
       quarantined: 1,
       unreadableCredentials: 2,
+      skippedRecords: 3,
     };
     const { registry } = new Metrics(() => vitals);
     const read = async (): Promise<string[]> => (await registry.metrics()).split('\n');
@@ -25,6 +26,7 @@ describe('the metrics of a node', () => {
         'gateway_config_revision 7',
         'gateway_config_confirmed_timestamp_seconds 1760000000',
         'gateway_credentials_unreadable 2',
+        'gateway_upstream_records_skipped 3',
         'gateway_journal_writable 1',
         'gateway_usage_backlog 3',
         'gateway_usage_dropped_total 2',

@@ -33,6 +33,8 @@ export interface Vitals {
   quarantined: number;
   /** Credentials of upstreams that cannot be decrypted and are not used. */
   unreadableCredentials: number;
+  /** Records of upstreams and routes that this release cannot read. */
+  skippedRecords: number;
 }
 
 /** The metrics of the vitals: name, kind, help, value. */
@@ -50,6 +52,12 @@ const SHOWN: readonly [string, 'gauge' | 'counter', string, (vitals: Vitals) => 
     'gauge',
     'Credentials of upstreams that cannot be decrypted and are not used.',
     (v) => v.unreadableCredentials,
+  ],
+  [
+    'gateway_upstream_records_skipped',
+    'gauge',
+    'Records of upstreams and routes that this release cannot read and does not use.',
+    (v) => v.skippedRecords,
   ],
   [
     'gateway_journal_writable',

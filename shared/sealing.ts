@@ -23,6 +23,14 @@ export function exportPublicKey(key: KeyObject): string {
   return key.export({ type: 'spki', format: 'der' }).toString('base64url');
 }
 
+/**
+ * The context of a credential's secret. It names the use if there is one, so that a node of a release that
+ * knows no uses cannot open the secret, and sends it nowhere.
+ */
+export function credentialContext({ id, binding }: { id: string; binding?: string | null }): string {
+  return binding ? `${id} ${binding}` : id;
+}
+
 /** Encrypts `secret` for a registered public key. Opening it takes the private key and the same context. */
 export function seal(secret: string, publicKey: string, context: string): string {
   const recipient = importPublicKey(Buffer.from(publicKey, 'base64url'));

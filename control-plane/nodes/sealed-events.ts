@@ -2,7 +2,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ConfigEntry, ConfigEvent } from '@gateway/shared/node-api';
 import type { CredentialRecord, SettingsRecord } from '@gateway/shared/records';
-import { seal } from '@gateway/shared/sealing';
+import { credentialContext, seal } from '@gateway/shared/sealing';
 import { requestError } from '../graphql/errors.ts';
 import { UnreadableSecret } from '../upstreams/stored-secrets.ts';
 
@@ -53,7 +53,7 @@ async function withSecret(
   // The credential was deleted after this event was created, so the event is outdated.
   if (secret === undefined)
     throw requestError('REVISION_GAP', 'The configuration has changed meanwhile. Subscribe again.');
-  return { ...credential, sealed: seal(secret, publicKey, credential.id) };
+  return { ...credential, sealed: seal(secret, publicKey, credentialContext(credential)) };
 }
 
 /**

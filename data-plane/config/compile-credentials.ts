@@ -3,7 +3,7 @@ import type { KeyObject } from 'node:crypto';
 import { CLIENT_CERTIFICATE } from '@gateway/shared/clouds/access';
 import type { ConfigEntry } from '@gateway/shared/node-api';
 import type { CredentialRecord } from '@gateway/shared/records';
-import { unseal } from '@gateway/shared/sealing';
+import { credentialContext, unseal } from '@gateway/shared/sealing';
 import type { CompiledCredential } from './config.ts';
 import { recordOf } from './record-index.ts';
 import { tableOf } from './tables.ts';
@@ -59,7 +59,7 @@ export class CredentialCompiler {
   /** Undefined if this node cannot read it, or the control plane could not: it sends an empty secret then. */
   #unseal({ id, origin, binding, sealed }: CredentialRecord): CompiledCredential | undefined {
     try {
-      const secret = unseal(sealed, this.#privateKey, id);
+      const secret = unseal(sealed, this.#privateKey, credentialContext({ id, binding }));
       return secret === '' ? undefined : { id, origin, binding, secret };
     } catch {
       return undefined;

@@ -14,10 +14,18 @@ import { unseal } from '@gateway/shared/sealing';
 import { CredentialCompiler } from './compile-credentials.ts';
 import type { CompiledRoute, Config, KeyStop, StoppedBy } from './config.ts';
 import type { PersistentMap } from './persistent-map.ts';
-import { RecordIndex, recordOf, recordsOf } from './record-index.ts';
+import { RecordIndex, problemsOf, recordOf, recordsOf } from './record-index.ts';
 import { SealedIds } from '../state/sealed-ids.ts';
 import { tableOf } from './tables.ts';
 import type { Tables } from './tables.ts';
+
+/** Who learns what a configuration contains that this node does not use. */
+export interface CompilerReports {
+  /** Called once for each credential that becomes unreadable. */
+  onUnreadable(credentialId: string): void;
+  /** Called once for each record of an upstream or route that this release cannot read. */
+  onSkipped(problem: string): void;
+}
 
 /**
  * Compiles tables into configurations. It reuses look-ups and credentials of the last configuration, so that
@@ -35,10 +43,18 @@ export class Compiler {
   readonly #poolIds = new RecordIndex('POOL', (pool) => pool.id);
   readonly #accounts = new RecordIndex('ACCOUNT', (account) => account.walletId);
 
-  /** `onUnreadable` is called once for each credential that becomes unreadable. */
-  constructor(privateKey: KeyObject, onUnreadable: (credentialId: string) => void = () => undefined) {
+  #problems: ReadonlyMap<string, string> = new Map();
+  readonly #reports: Partial<CompilerReports>;
+
+  constructor(privateKey: KeyObject, reports: Partial<CompilerReports> = {}) {
     this.#privateKey = privateKey;
-    this.#credentials = new CredentialCompiler(privateKey, onUnreadable);
+    this.#reports = reports;
+    this.#credentials = new CredentialCompiler(privateKey, (id) => reports.onUnreadable?.(id));
+  }
+
+  /** How many records of upstreams and routes this release cannot read. They are not used. */
+  get skipped(): number {
+    return this.#problems.size;
   }
 
   /** How many credentials of the last configuration cannot be read. They are not used. */
@@ -87,13 +103,14 @@ export class Compiler {
   }
 
   #routes(tables: Tables): ReadonlyMap<string, readonly CompiledRoute[]> {
+    this.#reportProblems(problemsOf(tables));
     const providers = indexed<ProviderRecord>(recordsOf(tables, 'PROVIDER'), (provider) => provider.id);
     const choices = choicesOf(tables);
     const { credentials, certificates } = this.#credentials.compile(tables);
     const byModel = new Map<string, CompiledRoute[]>();
     for (const route of recordsOf(tables, 'ROUTE')) {
       const provider = providers.get(route.providerId);
-      // Providers that are switched off are not in the configuration; their routes are skipped.
+      // Providers that are switched off or cannot be read are not among them; their routes are skipped.
       if (!provider) continue;
       // Without its credentials, the upstream would be asked as if it needed none.
       if (credentials.get(provider.id)?.length === 0) continue;
@@ -111,6 +128,12 @@ export class Compiler {
     for (const routes of byModel.values())
       routes.sort((one, other) => one.route.priority - other.route.priority);
     return byModel;
+  }
+
+  #reportProblems(problems: ReadonlyMap<string, string>): void {
+    for (const [place, problem] of problems)
+      if (!this.#problems.has(place)) this.#reports.onSkipped?.(problem);
+    this.#problems = problems;
   }
 }
 

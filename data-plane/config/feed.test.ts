@@ -4,14 +4,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { GraphQLError, graphql } from 'graphql';
 import { useServer } from 'graphql-ws/use/ws';
 import { afterEach, expect, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { ConfigChecksum } from '@gateway/shared/checksum';
+import { DEFAULT_ACCESS } from '@gateway/shared/clouds/access';
 import type { ConfigEntry, ConfigEvent } from '@gateway/shared/node-api';
 import type { ConfigRecord, KeyRecord } from '@gateway/shared/records';
-import { seal } from '@gateway/shared/sealing';
+import { RELEASE } from '@gateway/shared/release';
+import { credentialContext, seal } from '@gateway/shared/sealing';
 import { connectControl } from '../control/client.ts';
 import { keyOf } from '../../test/ledger/records.ts';
 import { SCHEMA } from '../../test/node-api-schema.ts';
@@ -179,6 +182,7 @@ interface RunningFeed {
   plane: Plane;
   feed: Feed;
   store: WritableStore;
+  compiler: Compiler;
   folder: string;
   recalls: string[];
   warnings: string[];
@@ -189,11 +193,12 @@ function startFeed(plane: Plane, folder = newFolder()): RunningFeed {
   const store = createStore();
   const recalls: string[] = [];
   const warnings: string[] = [];
+  const compiler = new Compiler(loadNodeKeys(folder).privateKey);
   const feed = createFeed({
     clock: new ControlClock(),
     control,
     store,
-    compiler: new Compiler(loadNodeKeys(folder).privateKey),
+    compiler,
     file: new ConfigFile(join(folder, 'config.log')),
     log: {
       info: () => undefined,
@@ -207,7 +212,7 @@ function startFeed(plane: Plane, folder = newFolder()): RunningFeed {
     await feed.stop();
     await control.stop();
   });
-  return { plane, feed, store, folder, recalls, warnings };
+  return { plane, feed, store, compiler, folder, recalls, warnings };
 }
 
 function newFolder(): string {
@@ -399,6 +404,65 @@ test('a credential that cannot be read fails alone', async () => {
   expect(store.current?.keyByDigest(KEY.digest)?.enabled).toBe(true);
   const routes = store.current?.routesFor('model_1', 'chat_completions') ?? [];
   expect(routes.map((each) => each.credentials.map(({ id }) => id))).toEqual([['cred_1']]);
+});
+
+test('an upstream with an unknown word fails alone and stays in the file as it came', async () => {
+  const { plane, feed, store, folder } = await startPlaneAndFeed();
+  const follower = await plane.follower(1);
+  const [credential, provider, route] = upstreamRecords(loadNodeKeys(folder).publicKey);
+  const access = { ...DEFAULT_ACCESS, auth: 'OF_A_LATER_RELEASE' };
+  const later = [
+    entry({ ...provider, id: 'prov_2', access } as ConfigRecord, 6),
+    entry({ ...route, id: 'route_2', providerId: 'prov_2' } as ConfigRecord, 6),
+    entry(Object.assign({}, route, { id: 'route_3', families: ['telepathy'] }), 6),
+  ];
+  const all = [...FIRST, entry(credential, 3), entry(provider, 4), entry(route, 5), ...later];
+  follower.push(snapshot(6, all));
+  await expect.poll(() => plane.acks.at(-1)).toEqual(expect.objectContaining({ revision: 6 }));
+  const routes = store.current?.routesFor('model_1', 'chat_completions') ?? [];
+  expect(routes.map((each) => each.route.id)).toEqual(['route_1']);
+  await feed.stop();
+  expect(readFileSync(join(folder, 'config.log'), 'utf8')).toContain('OF_A_LATER_RELEASE');
+  const again = startFeed(plane, folder);
+  await again.feed.startFromFile();
+  expect(again.compiler.skipped).toBe(2);
+});
+
+test('a node of another release than its file asks for a snapshot', async () => {
+  const { plane, feed, folder } = await startPlaneAndFeed();
+  (await plane.follower(1)).push(snapshot(2, FIRST));
+  await expect.poll(() => plane.acks.at(-1)?.revision).toBe(2);
+  await feed.stop();
+  const path = join(folder, 'config.log');
+  const line = readFileSync(path, 'utf8').slice(9).trim().replace(`,"release":"${RELEASE}"`, '');
+  writeFileSync(path, `${crc32(line).toString(16).padStart(8, '0')} ${line}\n`);
+  const again = startFeed(plane, folder);
+  await again.feed.startFromFile();
+  expect(again.store.current?.revision).toBe(2);
+  again.feed.follow({ nodeId: 'node_1', instanceId: 'process_2' });
+  expect((await plane.follower(2)).fromRevision).toBe(null);
+});
+
+test('a secret with a use of its own cannot be opened without it', async () => {
+  const { plane, store, folder } = await startPlaneAndFeed();
+  const follower = await plane.follower(1);
+  const { publicKey } = loadNodeKeys(folder);
+  const [credential, provider, route] = upstreamRecords(publicKey);
+  const binding = 'AWS_KEYS';
+  const sealed = seal('aws-secret', publicKey, credentialContext({ id: 'cred_1', binding }));
+  const all = (more: object) => [
+    ...FIRST,
+    entry({ ...credential, sealed, ...more } as ConfigRecord, 3),
+    entry(provider, 4),
+    entry(route, 5),
+  ];
+  const secrets = () =>
+    store.current?.routesFor('model_1', 'chat_completions').map((each) => each.credentials[0]?.secret);
+  follower.push(snapshot(6, all({ binding })));
+  await expect.poll(secrets).toEqual(['aws-secret']);
+  follower.push(snapshot(7, all({})));
+  await expect.poll(() => store.current?.revision).toBe(7);
+  expect(secrets()).toEqual([]);
 });
 
 test('a damaged file is logged and ignored; a torn last line loses only itself', async () => {

@@ -70,6 +70,8 @@ class ConfigFeed implements Feed {
   /** The last refused revision: heartbeats that name it do not mean that a delta was lost. */
   #refused = 0;
   #lagging = 0;
+  /** Whether another release wrote the file from which this process started. */
+  #isForeign = false;
   readonly #acks: Acknowledgements;
   readonly #writer: ConfigWriter;
   #stopped = false;
@@ -100,6 +102,7 @@ class ConfigFeed implements Feed {
       const stored = await file.load();
       if (!stored) return;
       this.#use(stored.tables, stored.confirmedAt);
+      this.#isForeign = !stored.isOwn;
       log.info({ revision: stored.tables.revision }, 'started with the stored configuration');
     } catch (error) {
       log.warn({ reason: messageOf(error) }, 'the stored configuration is ignored: it cannot be used');
@@ -109,7 +112,8 @@ class ConfigFeed implements Feed {
   follow(self: NodeProcess): void {
     this.#self = self;
     // A snapshot seals credentials again, perhaps so that this node can read them.
-    this.#connect(this.#options.compiler.unreadable > 0 ? 0 : this.#tables.revision);
+    const needsSnapshot = this.#isForeign || this.#options.compiler.unreadable > 0;
+    this.#connect(needsSnapshot ? 0 : this.#tables.revision);
   }
 
   async stop(): Promise<void> {

@@ -7,6 +7,7 @@ import { open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { ConfigEntry } from '@gateway/shared/node-api';
+import { RELEASE } from '@gateway/shared/release';
 import { NO_TABLES, TablesDraft, changed, entriesOf } from './tables.ts';
 import type { TableChange, Tables } from './tables.ts';
 
@@ -25,6 +26,8 @@ type Line =
       entries: ConfigEntry[];
       left?: number;
       confirmedAt: number;
+      /** Absent in files of earlier releases. */
+      release?: string;
     }
   | { type: 'entries'; entries: ConfigEntry[]; left: number }
   | { type: 'delta'; change: TableChange; confirmedAt: number }
@@ -34,6 +37,12 @@ type Line =
 export interface StoredConfig {
   tables: Tables;
   confirmedAt: number;
+}
+
+/** A file that was read. */
+interface LoadedConfig extends StoredConfig {
+  /** Whether this release wrote the snapshot. Another one may have left out what it did not know. */
+  isOwn: boolean;
 }
 
 /** The file is damaged. The message names the file and the line. */
@@ -59,7 +68,7 @@ export class ConfigFile {
   }
 
   /** Reads the file; undefined if there is none. Throws DamagedConfigFile, or the error of the disk. */
-  async load(): Promise<StoredConfig | undefined> {
+  async load(): Promise<LoadedConfig | undefined> {
     let content: string;
     try {
       content = await readFile(this.#path, 'utf8');
@@ -125,7 +134,7 @@ function* snapshotLines({ tables, confirmedAt }: StoredConfig): Generator<Line, 
   let isFirst = true;
   for (const entries of parts(entriesOf(tables))) {
     left -= entries.length;
-    if (isFirst) yield { type: 'snapshot', revision, checksum, entries, left, confirmedAt };
+    if (isFirst) yield { type: 'snapshot', revision, checksum, entries, left, confirmedAt, release: RELEASE };
     else yield { type: 'entries', entries, left };
     isFirst = false;
   }
@@ -152,7 +161,7 @@ function encode(line: Line): Buffer {
 }
 
 /** An incomplete last line was never acknowledged and is ignored; any other error is damage. */
-function replay(path: string, content: string): StoredConfig | undefined {
+function replay(path: string, content: string): LoadedConfig | undefined {
   const lines = content.split('\n');
   lines.pop();
   const reader = new Reader();
@@ -164,7 +173,7 @@ function replay(path: string, content: string): StoredConfig | undefined {
     }
   }
   if (!reader.stored && content !== '') throw new DamagedConfigFile(path, lines.length + 1, undefined);
-  return reader.stored;
+  return reader.stored && { ...reader.stored, isOwn: reader.isOwn };
 }
 
 function decode(text: string): Line {
@@ -176,12 +185,14 @@ function decode(text: string): Line {
 /** Replays the lines in order. */
 class Reader {
   stored: StoredConfig | undefined;
+  isOwn = false;
   #draft: { tables: TablesDraft; revision: number; checksum: string; confirmedAt: number } | undefined;
 
   /** Throws if the line does not fit the lines before it. */
   take(line: Line): void {
     if (line.type === 'snapshot') {
-      const { revision, checksum, confirmedAt } = line;
+      const { revision, checksum, confirmedAt, release } = line;
+      this.isOwn = release === RELEASE;
       this.#draft = { tables: new TablesDraft(NO_TABLES), revision, checksum, confirmedAt };
       // Earlier releases wrote a snapshot as one line without `left`.
       this.#fill(line.entries, line.left ?? 0);

@@ -47,16 +47,26 @@ export class RecordIndex<Kind extends ConfigKind> {
   }
 }
 
-/** All records of a kind. */
+/** All valid records of a kind. */
 export function* recordsOf<Kind extends ConfigKind>(
   tables: Tables,
   kind: Kind,
 ): Generator<RecordOf<Kind>, undefined> {
-  for (const entry of tableOf(tables, kind).values()) yield recordOf(entry, kind);
+  for (const entry of tableOf(tables, kind).values())
+    if (entry.problem === undefined) yield recordOf(entry, kind);
   return undefined;
 }
 
-/** The record of a table entry. Entries are validated before they enter a table, so the kind is certain. */
+/** Why records of upstreams and routes cannot be used, by kind and key. */
+export function problemsOf(tables: Tables): ReadonlyMap<string, string> {
+  const problems = new Map<string, string>();
+  for (const kind of ['PROVIDER', 'ROUTE'] as const)
+    for (const { key, problem } of tableOf(tables, kind).values())
+      if (problem !== undefined) problems.set(`${kind} ${key}`, problem);
+  return problems;
+}
+
+/** The record of a valid table entry. Entries are validated when they enter a table: the kind is certain. */
 export function recordOf<Kind extends ConfigKind>(entry: ConfigEntry, _kind: Kind): RecordOf<Kind> {
   return entry.payload as RecordOf<Kind>;
 }

@@ -8,7 +8,16 @@ import type { ConfigKind } from '@gateway/shared/records';
 import { DecodeError, decodeRecord } from './decode.ts';
 import { PersistentMap } from './persistent-map.ts';
 
-export type EntryTable = PersistentMap<ConfigEntry>;
+/** An entry of a table. */
+export interface TableEntry extends ConfigEntry {
+  /** Why this node cannot use the record, which is kept as it came; absent for a valid record. */
+  problem?: string;
+}
+
+export type EntryTable = PersistentMap<TableEntry>;
+
+/** Kinds of which a bad record concerns one upstream alone: a newer control plane may know more words. */
+const UPSTREAM_KINDS: ReadonlySet<ConfigKind> = new Set<ConfigKind>(['PROVIDER', 'ROUTE']);
 
 /** One consistent state of the configuration. Immutable; `changed` returns the next one. */
 export interface Tables {
@@ -37,14 +46,14 @@ export function tableOf(tables: Tables, kind: ConfigKind): EntryTable {
 export class TablesDraft {
   readonly #base: Tables;
   readonly #checksum: ConfigChecksum;
-  readonly #changes = new Map<ConfigKind, Map<string, ConfigEntry | undefined>>();
+  readonly #changes = new Map<ConfigKind, Map<string, TableEntry | undefined>>();
 
   constructor(base: Tables) {
     this.#base = base;
     this.#checksum = ConfigChecksum.from(base.checksum);
   }
 
-  /** Adds or replaces entries. Throws DecodeError for a bad record. */
+  /** Adds or replaces entries. Throws DecodeError for a bad record, unless it concerns one upstream alone. */
   put(entries: readonly ConfigEntry[]): void {
     for (const each of entries) {
       const entry = decodeEntry(each);
@@ -65,8 +74,8 @@ export class TablesDraft {
     return { revision, checksum, byKind };
   }
 
-  #set(kind: ConfigKind, key: string, entry: ConfigEntry | undefined): void {
-    const changes = this.#changes.get(kind) ?? new Map<string, ConfigEntry | undefined>();
+  #set(kind: ConfigKind, key: string, entry: TableEntry | undefined): void {
+    const changes = this.#changes.get(kind) ?? new Map<string, TableEntry | undefined>();
     this.#changes.set(kind, changes);
     const old = changes.has(key) ? changes.get(key) : tableOf(this.#base, kind).get(key);
     if (old) this.#checksum.toggle(kind, key, old.revision);
@@ -76,8 +85,8 @@ export class TablesDraft {
 }
 
 /**
- * The state after a change. The work is proportional to the change. Throws DecodeError for a bad record, and
- * Error if the result does not have the announced checksum.
+ * The state after a change. The work is proportional to the change. Throws like `put`, and Error if the
+ * result does not have the announced checksum.
  */
 export function changed(tables: Tables, { revision, checksum, upserts, removals }: TableChange): Tables {
   const draft = new TablesDraft(tables);
@@ -87,17 +96,21 @@ export function changed(tables: Tables, { revision, checksum, upserts, removals 
 }
 
 /** All entries, kind by kind. */
-export function* entriesOf(tables: Tables): Generator<ConfigEntry, undefined> {
+export function* entriesOf(tables: Tables): Generator<TableEntry, undefined> {
   for (const table of tables.byKind.values()) yield* table.values();
   return undefined;
 }
 
 /** Validates an entry: its payload must have the shape of its kind. Throws DecodeError. */
-function decodeEntry(entry: ConfigEntry): ConfigEntry {
-  const { kind, key, revision } = entry;
+function decodeEntry({ kind, key, revision, payload }: ConfigEntry): TableEntry {
   const place = `${kind} ${key}`;
   if (!Number.isSafeInteger(revision)) throw new DecodeError(place, 'an entry with an integer revision');
-  const payload = decodeRecord(kind, entry.payload, place);
-  // The key of most entries is the id of the record: sharing the string saves memory.
-  return { kind, key: payload.id === key ? payload.id : key, revision, payload };
+  try {
+    const record = decodeRecord(kind, payload, place);
+    // The key of most entries is the id of the record: sharing the string saves memory.
+    return { kind, key: record.id === key ? record.id : key, revision, payload: record };
+  } catch (error) {
+    if (!(error instanceof DecodeError) || !UPSTREAM_KINDS.has(kind)) throw error;
+    return { kind, key, revision, payload, problem: error.message };
+  }
 }

@@ -57,6 +57,7 @@ const VITALS: Vitals = {
   confirmedAt: undefined,
   journalWritable: true,
   unreadableCredentials: 0,
+  skippedRecords: 0,
   usageBacklog: 0,
   usageDropped: 0,
   leases: 0,
