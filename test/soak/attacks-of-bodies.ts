@@ -165,12 +165,15 @@ const json: Attack = {
   name: 'duplicate and deep JSON',
   run: (assault) => {
     const { nodePort, controlPort, paidKey, brokeCookie } = assault.target;
+    const names = Array.from({ length: 900_000 }, (_, at) => `"m${at}":1`).join(',');
     const texts = [
       `{"model":"budget","messages":${'['.repeat(200_000)}`,
       `{"model":"budget","messages":[${'{},'.repeat(300_000)}{}]}`,
       `{"model":"budget","messages":[${'{},'.repeat(1_300_000)}{}]}`,
       `{"model":"budget",${'"a":1,'.repeat(150_000)}"messages":[]}`,
       `{"model":"budget","messages":[{"role":"user",${'"content":"",'.repeat(70_000)}"content":""}]}`,
+      `{"model":"budget",${names}}`,
+      `{"model":"budget","messages":[{${names}}]}`,
     ];
     return inLoops(assault, 8, async (loop) => {
       const body = assault.random.pick([texts[0] ?? '', ...texts]);

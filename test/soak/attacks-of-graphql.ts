@@ -58,7 +58,12 @@ const heavyQueries: Attack = {
 /** Opens a GraphQL socket, and sends the messages after it is acknowledged. Holds it for a while. */
 async function holdSocket(
   { target, signal, tally }: Assault,
-  { from, cookie, messages }: { from: number; cookie: string; messages: string[] },
+  {
+    from,
+    cookie,
+    messages,
+    init = '{"type":"connection_init"}',
+  }: { from: number; cookie: string; messages: string[]; init?: string },
 ): Promise<void> {
   const socket = new WebSocket(`ws://127.0.0.1:${target.controlPort}/graphql`, 'graphql-transport-ws', {
     localAddress: attackerAddress(from),
@@ -68,7 +73,7 @@ async function holdSocket(
   socket.on('error', () => undefined);
   socket.on('open', () => {
     state = 'closed';
-    socket.send('{"type":"connection_init"}');
+    socket.send(init);
   });
   socket.on('message', (data: Buffer) => {
     if (!data.toString().includes('connection_ack')) return;
@@ -97,6 +102,30 @@ const subscriptions: Attack = {
         from: loop,
         cookie: loop % 10 === 0 ? brokeCookie : loop % 10 === 1 ? paidCookie : '',
         messages,
+      }),
+    );
+  },
+};
+
+/** Messages that are small as text and large in memory, which a socket keeps while it is open. */
+const keptMessages: Attack = {
+  name: 'GraphQL sockets that keep large messages',
+  run: (assault) => {
+    const objects = (bytes: number): object[] => Array.from({ length: bytes / 3 }, () => ({}));
+    const init = JSON.stringify({ type: 'connection_init', payload: { objects: objects(95_000) } });
+    const query = 'subscription { walletUpdated { id balance } }';
+    const messages = Array.from({ length: 20 }, (_, index) =>
+      JSON.stringify({
+        ...{ type: 'subscribe', id: String(index) },
+        payload: { query, variables: { objects: objects(95_000) } },
+      }),
+    );
+    const { brokeCookie } = assault.target;
+    return inLoops(assault, 200, (loop) =>
+      holdSocket(assault, {
+        from: loop,
+        cookie: brokeCookie,
+        ...(loop % 2 ? { init, messages: [] } : { messages }),
       }),
     );
   },
@@ -192,6 +221,7 @@ export const GRAPHQL_ATTACKS: readonly Attack[] = [
   signIns,
   heavyQueries,
   subscriptions,
+  keptMessages,
   earlyLeavers,
   fragments,
 ];

@@ -1,5 +1,6 @@
 /** All attacks of a soak run, in the order in which they are run. */
 import { BODY_ATTACKS, JSON_ATTACKS } from './attacks-of-bodies.ts';
+import { CONTENT_ATTACKS } from './attacks-of-content.ts';
 import { GRAPHQL_ATTACKS } from './attacks-of-graphql.ts';
 import type { Attack } from './attack.ts';
 import { UPSTREAM_ATTACKS } from './hostile-upstream.ts';
@@ -9,4 +10,5 @@ export const ATTACKS: readonly Attack[] = [
   ...GRAPHQL_ATTACKS,
   ...UPSTREAM_ATTACKS,
   ...JSON_ATTACKS,
+  ...CONTENT_ATTACKS,
 ];

@@ -79,8 +79,8 @@ export interface Ordinary {
   from: number;
   path: string;
   headers?: Record<string, string>;
-  /** JSON, or a text that is sent as it is. Without a body, the method is GET. */
-  body?: object | string;
+  /** JSON, or text or bytes that are sent as they are. Without a body, the method is GET. */
+  body?: object | string | Buffer;
 }
 
 const agents = new Map<string, Agent>();
@@ -99,7 +99,7 @@ export function sendRequest(
   const agent = agents.get(address) ?? new Agent({ keepAlive: true, maxSockets: 64 });
   agents.set(address, agent);
   const { body, port, path } = ordinary;
-  const text = typeof body === 'object' ? JSON.stringify(body) : body;
+  const text = typeof body === 'object' && !Buffer.isBuffer(body) ? JSON.stringify(body) : body;
   return new Promise((resolve) => {
     const outgoing = request(
       {
