@@ -170,5 +170,9 @@ export const JSON_COUNTED_BYTES = 256 * KILOBYTE;
  * Objects and lists in one JSON body. Each takes some hundred bytes of heap once it is parsed and decoded.
  */
 export const JSON_CONTAINERS = 100_000;
+/** Members of all objects in one JSON body. A million different names take 2 s of CPU time. */
+export const JSON_MEMBERS = 200_000;
+/** Members of the outermost object of a JSON body. The formats have up to 60. */
+export const JSON_TOP_MEMBERS = 1_000;
 /** Values in one JSON body. Embedding requests hold up to 300,000 token numbers. */
 export const JSON_VALUES = 2_000_000;

@@ -5,6 +5,7 @@
  */
 import type { GatewayError } from '@gateway/shared/failures';
 import { invalidRequest } from '../call/refusals.ts';
+import { JSON_TOP_MEMBERS } from '../limits.ts';
 import { pointerOf } from '../dialects/member-table.ts';
 import type { Steps } from '../dialects/member-table.ts';
 
@@ -46,9 +47,9 @@ export interface Scanned {
 
 /**
  * The members of the top-level object, in their order. Throws `invalid_request` for a duplicate name, for
- * more than 64 levels, and for a member named `__proto__` on any level. Duplicates below the top level are
- * only counted, because a set of names for each object would cost more than the rest of the scan: see
- * `refuseDuplicates`.
+ * more than 64 levels or JSON_TOP_MEMBERS members, and for a member named `__proto__` on any level.
+ * Duplicates below the top level are only counted, because a set of names for each object would cost more
+ * than the rest of the scan: see `refuseDuplicates`.
  */
 export function scanMembers(bytes: Buffer): Scanned {
   const members: Member[] = [];
@@ -67,6 +68,7 @@ export function scanMembers(bytes: Buffer): Scanned {
     at = endOfString(bytes, start);
     const name = nameOf(bytes, start, at);
     if (names.has(name)) throw duplicate(name, name);
+    if (names.size === JSON_TOP_MEMBERS) throw tooManyMembers();
     names.add(name);
     const valueStart = skipSpace(bytes, skipSpace(bytes, at) + 1);
     at = endOfValue(bytes, valueStart, nested);
@@ -93,6 +95,10 @@ function findDuplicate(bytes: Buffer, at: number, steps: Steps): void {
     names.add(name);
     findDuplicate(bytes, valueStart, own);
   }
+}
+
+function tooManyMembers(): GatewayError {
+  return invalidRequest(`The request body has more than ${JSON_TOP_MEMBERS} members. Send fewer.`);
 }
 
 function duplicate(name: string, parameter: string): GatewayError {

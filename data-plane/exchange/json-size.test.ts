@@ -1,6 +1,12 @@
 /** The number of values in a JSON body is limited before the body is parsed. */
 import { describe, expect, it } from 'vitest';
-import { JSON_CONTAINERS, JSON_COUNTED_BYTES, JSON_VALUES } from '../limits.ts';
+import {
+  JSON_CONTAINERS,
+  JSON_COUNTED_BYTES,
+  JSON_MEMBERS,
+  JSON_TOP_MEMBERS,
+  JSON_VALUES,
+} from '../limits.ts';
 import { parseRequestBody } from './request-body.ts';
 
 const bodyOf = (items: string): Buffer => Buffer.from(`{"messages":[${items}]}`);
@@ -14,6 +20,18 @@ describe('a JSON body', () => {
 
   it('is refused before it is parsed if it has too many values', () => {
     expect(() => parseRequestBody(bodyOf(repeat('0', JSON_VALUES)))).toThrow(/values/);
+  });
+
+  it('is refused before it is parsed if its objects have too many members', () => {
+    const members = Array.from({ length: JSON_MEMBERS }, (_, at) => `"m${at}":1`).join(',');
+    expect(() => parseRequestBody(bodyOf(`{${members}}`))).toThrow(/more than 200000 members/);
+  });
+
+  it('is refused if it has more members on the top level than any format', () => {
+    const members = (count: number): Buffer =>
+      Buffer.from(`{${Array.from({ length: count }, (_, at) => `"m${at}":1`).join(',')}}`);
+    expect(parseRequestBody(members(JSON_TOP_MEMBERS)).members).toHaveLength(JSON_TOP_MEMBERS);
+    expect(() => parseRequestBody(members(JSON_TOP_MEMBERS + 1))).toThrow(/more than 1000 members/);
   });
 
   it('may have as many brackets and commas inside strings as its bytes allow', () => {

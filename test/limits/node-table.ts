@@ -84,10 +84,15 @@ export const NODE_HTTP: Section = {
       `${ISOLATION}: that grows large in chunks is not read on if the wallet has no money`,
       `${ISOLATION}: counts as a request of its wallet while it arrives`,
     ]),
-    limit(ofNode('JSON_CONTAINERS', 'JSON_VALUES', 'JSON_COUNTED_BYTES'), [
-      `${JSON_SIZE}: is refused before it is parsed if it has too many objects and lists`,
-      `${JSON_SIZE}: is refused before it is parsed if it has too many values`,
-    ]),
+    limit(
+      ofNode('JSON_CONTAINERS', 'JSON_MEMBERS', 'JSON_TOP_MEMBERS', 'JSON_VALUES', 'JSON_COUNTED_BYTES'),
+      [
+        `${JSON_SIZE}: is refused before it is parsed if it has too many objects and lists`,
+        `${JSON_SIZE}: is refused before it is parsed if it has too many values`,
+        `${JSON_SIZE}: is refused before it is parsed if its objects have too many members`,
+        `${JSON_SIZE}: is refused if it has more members on the top level than any format`,
+      ],
+    ),
   ),
   chunks: clients(no('bodies of strangers are dropped unread'), CHUNKS, CHUNKS),
   frames: all(no('HTTP/1.1 has no frames')),
