@@ -125,10 +125,24 @@ export const SOCKETS: ShareLimits = {
 };
 /** Operations that one WebSocket runs at once. A page of the console has up to six. */
 export const OPERATIONS_PER_SOCKET = 20;
-/** Size of a message of a WebSocket that was opened without a verified session or token. */
+/** Size of the messages of a WebSocket until connection_ack. connection_init, which is kept, has a token. */
+export const FIRST_MESSAGE_BYTES = KILOBYTE;
+/** Size of a message of a WebSocket that no node opened. Operations with more are sent over HTTP. */
 export const MESSAGE_BYTES = 100 * KILOBYTE;
-/** Size of a message of a WebSocket that was opened with one. */
+/** Size of a message of a WebSocket that was opened by a verified node: nodes report in batches. */
 export const LARGE_MESSAGE_BYTES = 2 * MEGABYTE;
+/** Size of a message that is not read while its caller has no reading time left. */
+export const SHORT_MESSAGE_BYTES = 16 * KILOBYTE;
+/**
+ * Estimated heap of the operations that WebSockets run, in bytes. A subscription of the console takes 10 kB.
+ * The total fits into a heap of 512 MB together with the bodies of requests.
+ */
+export const OPERATION_HEAP: ShareLimits = {
+  anonymous: { perCaller: 2 * MEGABYTE, upTo: 20 * MEGABYTE },
+  user: { perCaller: 6 * MEGABYTE, upTo: 80 * MEGABYTE },
+  admin: { perCaller: 6 * MEGABYTE, upTo: 90 * MEGABYTE },
+  node: { perCaller: 0, upTo: 0 },
+};
 /** Frames of one message: each fragment costs some 300 bytes of heap. Browsers send one frame. */
 export const FRAMES_PER_MESSAGE = 64;
 /** Network chunks of one frame that is not complete yet. */
@@ -193,8 +207,9 @@ export const HASH_WAIT_MS = 15_000;
  */
 export const TOKENS_MAX = 1200;
 /**
- * CPU time of parsing, validating and measuring documents, in ms, refused ones included. A document of the
- * console takes 1 to 5 ms. Anonymous callers together get 30 % of a core.
+ * CPU time of parsing bodies, and of parsing, validating and measuring documents, in ms, refused ones
+ * included. A document of the console takes 1 to 5 ms, a body of 2 MB up to 150 ms. Anonymous callers
+ * together get 30 % of a core.
  */
 export const READING_MS: RateLimits = {
   anonymous: { perSecond: 100, atOnce: 1000 },

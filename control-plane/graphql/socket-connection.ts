@@ -1,37 +1,40 @@
-/** Connects one WebSocket to the graphql-ws protocol, with a limit on messages and on unsent bytes. */
+/** Connects one WebSocket to the graphql-ws protocol, with limits on messages and on unsent bytes. */
 import type { IncomingMessage } from 'node:http';
 import type { Server } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
-import { UNSENT_BYTES } from '../limits.ts';
-import type { Rates } from '../request/rates.ts';
+import { FIRST_MESSAGE_BYTES, SHORT_MESSAGE_BYTES, UNSENT_BYTES } from '../limits.ts';
+import { spendCpu } from '../request/rates.ts';
+import type { CallerRates, Rates } from '../request/rates.ts';
+import type { SocketOperations } from './operation-heap.ts';
 import type { SocketSlot } from './socket-slots.ts';
 
 const KEEP_ALIVE_MS = 12_000;
 const CLOSE_TOO_MANY = 4429;
 const CLOSE_FAILED = 4500;
+const CLOSE_TOO_LONG = 1009;
 
 /** The socket of an operation, with the request that opened it and the slot that it holds. */
 export interface SocketExtra {
   socket: WebSocket;
   request: IncomingMessage;
   slot: SocketSlot;
+  operations: SocketOperations;
+  /** Whether connection_ack was or is being sent. */
+  isAcknowledged: boolean;
+  /** Size of the message that is being read, in bytes. */
+  messageBytes: number;
 }
 
-/** Serves the protocol on an open socket until it closes. `messages` counts those of all callers. */
-export function connectSocket(server: Server<SocketExtra>, extra: SocketExtra, messages: Rates): void {
+/** Serves the protocol on an open socket until it closes. `rates` count all callers. */
+export function connectSocket(
+  server: Server<SocketExtra>,
+  extra: SocketExtra,
+  { messages, reading }: CallerRates,
+): void {
   const { socket, slot } = extra;
   // The library answers a broken frame by closing the socket; the event alone would end the process.
   socket.on('error', () => undefined);
-  /** Whether the client may send one more message, and reads the messages that are sent to it. */
-  const mayGoOn = (): boolean => {
-    if (socket.readyState !== socket.OPEN) return false;
-    const isFlooding = !messages.take(slot.claimant);
-    const isUnread = slot.claimant.rank !== 'node' && socket.bufferedAmount > UNSENT_BYTES;
-    if (!isFlooding && !isUnread) return true;
-    if (isFlooding) socket.close(CLOSE_TOO_MANY, 'Too many messages. Connect again later.');
-    else socket.terminate();
-    return false;
-  };
+  const mayGoOn = (): boolean => mayContinue(extra, messages);
   socket.on('ping', mayGoOn);
   const stopPings = keepAlive(socket);
   const closed = server.opened(
@@ -45,17 +48,50 @@ export function connectSocket(server: Server<SocketExtra>, extra: SocketExtra, m
       close: (code, reason) => socket.close(code, reason),
       onMessage: (receive) => {
         socket.on('message', (data) => {
-          if (!mayGoOn()) return;
-          receive(textOf(data)).catch(() => socket.close(CLOSE_FAILED, 'Internal error'));
+          const bytes = sizeOf(data);
+          if (!mayGoOn() || !mayRead(extra, bytes, reading)) return;
+          extra.messageBytes = bytes;
+          // The library parses the message, and its operation is read, before `receive` returns.
+          const done = spendCpu(reading, slot.claimant, () => receive(textOf(data)));
+          done.catch(() => socket.close(CLOSE_FAILED, 'Internal error'));
         });
+      },
+      onPing: (payload) => {
+        const pong = { type: 'pong', ...(payload && { payload }) };
+        socket.send(spendCpu(reading, slot.claimant, () => JSON.stringify(pong)));
       },
     },
     extra,
   );
   socket.once('close', (code, reason) => {
     stopPings();
+    extra.operations.giveAll();
     void closed(code, String(reason));
   });
+}
+
+/**
+ * Whether the client may send one more message, and reads the messages that are sent to it. Otherwise the
+ * socket is closed.
+ */
+function mayContinue({ socket, slot }: SocketExtra, messages: Rates): boolean {
+  if (socket.readyState !== socket.OPEN) return false;
+  const isFlooding = !messages.take(slot.claimant);
+  const isUnread = slot.claimant.rank !== 'node' && socket.bufferedAmount > UNSENT_BYTES;
+  if (!isFlooding && !isUnread) return true;
+  if (isFlooding) socket.close(CLOSE_TOO_MANY, 'Too many messages. Connect again later.');
+  else socket.terminate();
+  return false;
+}
+
+/** Whether a message of this size is parsed. Otherwise the socket is closed. */
+function mayRead({ socket, slot, isAcknowledged }: SocketExtra, bytes: number, reading: Rates): boolean {
+  if (!isAcknowledged && bytes > FIRST_MESSAGE_BYTES)
+    socket.close(CLOSE_TOO_LONG, 'The first message is too long. Send only a token with it.');
+  else if (bytes > SHORT_MESSAGE_BYTES && !reading.has(slot.claimant))
+    socket.close(CLOSE_TOO_MANY, 'Your messages took too much time to read. Connect again later.');
+  else return true;
+  return false;
 }
 
 /** Pings the client, and terminates a socket whose client does not answer in time. */
@@ -74,6 +110,10 @@ function keepAlive(socket: WebSocket): () => void {
     clearInterval(timer);
     clearTimeout(missing);
   };
+}
+
+function sizeOf(data: RawData): number {
+  return Array.isArray(data) ? data.reduce((sum, { length }) => sum + length, 0) : data.byteLength;
 }
 
 function textOf(data: RawData): string {

@@ -5,6 +5,7 @@ import WebSocket from 'ws';
 import { startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';
 import {
+  FIRST_MESSAGE_BYTES,
   FRAMES_PER_MESSAGE,
   LARGE_MESSAGE_BYTES,
   MESSAGE_BYTES,
@@ -131,17 +132,54 @@ describe('a WebSocket', () => {
     expect(await closeCode(open())).toBe(4408);
   });
 
-  it('takes larger messages from verified callers than from strangers', async () => {
+  it('takes larger messages from nodes than from others', async () => {
     const message = (bytes: number) => JSON.stringify({ type: 'ping', payload: { x: ' '.repeat(bytes) } });
-    const stranger = await connected();
-    stranger.send(message(MESSAGE_BYTES));
-    expect(await closeCode(stranger)).toBe(1009);
-    const known = await connected({ cookie: ann.cookie ?? '' });
+    for (const cookie of ['', ann.cookie ?? '']) {
+      const other = await connected({ cookie });
+      other.send(message(MESSAGE_BYTES));
+      expect(await closeCode(other)).toBe(1009);
+    }
+    const known = await connected(AS_NODE);
     known.send(message(MESSAGE_BYTES));
     const [pong] = (await once(known, 'message')) as [Buffer];
     expect(String(pong)).toContain('pong');
     known.send(message(LARGE_MESSAGE_BYTES));
     expect(await closeCode(known)).toBe(1009);
+  });
+
+  it('is closed if its connection_init is longer than a token needs, because it is kept', async () => {
+    const long = { authorization: ' '.repeat(FIRST_MESSAGE_BYTES) };
+    const socket = open({ cookie: ann.cookie ?? '' });
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ type: 'connection_init', payload: long }));
+    expect(await closeCode(socket)).toBe(1009);
+  });
+
+  it('keeps operations of limited memory, and leaves other callers theirs', async () => {
+    const dan = await test.user('dan@example.com');
+    const socket = await connected({ cookie: dan.cookie ?? '' });
+    const unused = Array.from({ length: 30_000 }, () => ({}));
+    const subscribe = (to: WebSocket, id: string, variables: object): void => {
+      const payload = { query: 'subscription { apiKeyUpdated { id } }', variables };
+      to.send(JSON.stringify({ type: 'subscribe', id, payload }));
+    };
+    for (const id of ['a', 'b', 'c', 'd']) subscribe(socket, id, { unused });
+    const [data] = (await once(socket, 'message')) as [Buffer];
+    const refusal = JSON.parse(String(data)) as { type: string; id: string; payload: unknown[] };
+    expect(refusal).toMatchObject({ type: 'error', payload: [{ extensions: { code: 'RATE_LIMITED' } }] });
+    const other = await connected({ cookie: ann.cookie ?? '' });
+    subscribe(other, 'a', { unused });
+    for (const id of ['a', 'b', 'c', 'd'])
+      if (id !== refusal.id) socket.send(JSON.stringify({ type: 'complete', id }));
+    subscribe(socket, 'e', { unused });
+    const answers: string[] = [];
+    for (const each of [socket, other])
+      each.on('message', (message) => answers.push((message as Buffer).toString()));
+    for (const each of [socket, other]) each.send(JSON.stringify({ type: 'ping' }));
+    await expect.poll(() => answers.filter((answer) => answer.includes('pong'))).toHaveLength(2);
+    expect(answers.filter((answer) => answer.includes('"id":"e"'))).toEqual([]);
+    expect(answers).toHaveLength(2);
+    await closeAll([socket, other]);
   });
 
   it('is closed if its client sends too many messages, pings or fragments', async () => {

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { createSourceEventStream, execute, GraphQLError } from 'graphql';
 import type { ExecutionArgs, ExecutionResult, GraphQLFormattedError, GraphQLSchema } from 'graphql';
 import { handleProtocols, makeServer } from 'graphql-ws';
-import type { ServerOptions, SubscribePayload } from 'graphql-ws';
+import type { ServerOptions } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import {
@@ -15,14 +15,14 @@ import {
   MESSAGE_BYTES,
   OPERATIONS_PER_SOCKET,
 } from '../limits.ts';
-import { spendCpu, TOO_MUCH_READING } from '../request/rates.ts';
 import type { CallerRates } from '../request/rates.ts';
 import type { Claimant } from '../request/shares.ts';
 import type { Context } from './context.ts';
 import { requestError } from './errors.ts';
+import { heapOfOperation, OperationHeap } from './operation-heap.ts';
 import { connectSocket } from './socket-connection.ts';
 import type { SocketExtra } from './socket-connection.ts';
-import { readOperation } from './socket-operation.ts';
+import { prepareOperation } from './socket-operation.ts';
 import { SocketSlots } from './socket-slots.ts';
 
 /** How often the session or token of an open socket is checked again. */
@@ -63,6 +63,7 @@ export function serveSockets(server: Server, parts: SocketParts): { close(): Pro
   const [small, large] = [socketServer(MESSAGE_BYTES), socketServer(LARGE_MESSAGE_BYTES)];
   const protocol = makeServer<Record<string, unknown>, SocketExtra>(optionsOf(parts));
   const slots = new SocketSlots();
+  const heap = new OperationHeap();
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     socket.on('error', () => socket.destroy());
     const refusal = refusalOf(request, parts);
@@ -77,10 +78,11 @@ export function serveSockets(server: Server, parts: SocketParts): { close(): Pro
         return;
       }
       socket.once('close', () => slot.release());
-      const sockets = claimant.rank === 'anonymous' ? small : large;
-      sockets.handleUpgrade(request, socket, head, (opened) =>
-        connectSocket(protocol, { socket: opened, request, slot }, parts.rates.messages),
-      );
+      const sockets = claimant.rank === 'node' ? large : small;
+      sockets.handleUpgrade(request, socket, head, (opened) => {
+        const state = { operations: heap.ofSocket(), isAcknowledged: false, messageBytes: 0 };
+        connectSocket(protocol, { socket: opened, request, slot, ...state }, parts.rates);
+      });
     };
     parts.claimantOf(request).then(upgrade, () => refuseUpgrade(socket, '503 Service Unavailable'));
   };
@@ -139,33 +141,19 @@ function refusalOf(request: IncomingMessage, parts: SocketParts): string | undef
 function optionsOf(parts: SocketParts): Options {
   return {
     connectionInitWaitTimeout: parts.connectionInitMs,
-    onConnect: async ({ extra, connectionParams }) => {
-      const identify = () =>
-        parts.contextOf(extra.request, connectionParams ?? {}).catch((error: unknown) => {
-          if (isUnauthenticated(error)) return null;
-          throw error;
-        });
-      const context = await identify().catch(() => undefined);
-      // Work that ends with the socket would never end if it began now.
-      if (hasEnded(extra.socket)) return false;
-      if (context && !extra.slot.moveTo(parts.claimantOfContext(context))) {
-        extra.socket.close(CLOSE_TRY_LATER, 'Too many sockets. Close one first.');
-        return false;
-      }
-      if (context) recheckIdentity(extra.socket, context, identify);
-      // The caller could not be identified, e.g. because the database is down: the client may try again.
-      if (context === undefined) extra.socket.close(CLOSE_TRY_LATER, 'Try again later');
-      return Boolean(context);
-    },
-    onSubscribe: ({ extra, connectionParams, subscriptions }, _id, payload) => {
+    onConnect: ({ extra, connectionParams }) => identifySocket(parts, extra, connectionParams ?? {}),
+    onSubscribe: ({ extra, connectionParams, subscriptions }, id, payload) => {
       const isFull = Object.keys(subscriptions).length > OPERATIONS_PER_SOCKET;
-      return isFull
-        ? [tooManyOperations()]
-        : prepare(parts, payload, {
-            claimant: extra.slot.claimant,
-            contextOf: () => parts.contextOf(extra.request, connectionParams ?? {}),
-          });
+      if (isFull) return [tooManyOperations()];
+      const { messageBytes, operations, slot } = extra;
+      operations.keepOnly(subscriptions);
+      return prepareOperation(parts, payload, {
+        claimant: slot.claimant,
+        hold: (document) => operations.take(id, heapOfOperation(document, messageBytes), slot.claimant),
+        contextOf: () => parts.contextOf(extra.request, connectionParams ?? {}),
+      });
     },
+    onComplete: ({ extra }, id) => extra.operations.give(id),
     subscribe: (args) => subscribeFresh(args, parts),
     onOperation: async ({ extra }, ...[, , , result]) => {
       if (!hasEnded(extra.socket) || !(Symbol.asyncIterator in result)) return;
@@ -179,29 +167,36 @@ function optionsOf(parts: SocketParts): Options {
         ...(budget && { extensions: { ...result.extensions, cost: budget } }),
       };
     },
-    onError: (...[, , , errors]) => errors.map(parts.format),
+    onError: ({ extra }, ...[id, , errors]) => {
+      extra.operations.give(id);
+      return errors.map(parts.format);
+    },
   };
 }
 
-/** The arguments with which an operation is executed, or the errors because of which it is not. */
-async function prepare(
+/** Identifies the caller of a socket, and moves the socket to its slots. False refuses the socket. */
+async function identifySocket(
   parts: SocketParts,
-  payload: SubscribePayload,
-  { claimant, contextOf }: { claimant: Claimant; contextOf: () => Promise<Context> },
-): Promise<ExecutionArgs | readonly GraphQLError[]> {
-  try {
-    const { reading } = parts.rates;
-    if (!reading.has(claimant)) return [requestError('RATE_LIMITED', TOO_MUCH_READING)];
-    const read = () => readOperation(parts.schema, payload);
-    const { args, cost, errors } = spendCpu(reading, claimant, read);
-    if (errors.length > 0) return errors;
-    const contextValue = await contextOf();
-    await parts.charge(contextValue, cost);
-    return { ...args, contextValue };
-  } catch (error) {
-    if (error instanceof GraphQLError) return [error];
-    return [new GraphQLError('Failed', { originalError: asError(error) })];
+  extra: SocketExtra,
+  parameters: Record<string, unknown>,
+): Promise<boolean> {
+  const identify = () =>
+    parts.contextOf(extra.request, parameters).catch((error: unknown) => {
+      if (isUnauthenticated(error)) return null;
+      throw error;
+    });
+  const context = await identify().catch(() => undefined);
+  // Work that ends with the socket would never end if it began now.
+  if (hasEnded(extra.socket)) return false;
+  if (context && !extra.slot.moveTo(parts.claimantOfContext(context))) {
+    extra.socket.close(CLOSE_TRY_LATER, 'Too many sockets. Close one first.');
+    return false;
   }
+  if (context) recheckIdentity(extra.socket, context, identify);
+  // The caller could not be identified, e.g. because the database is down: the client may try again.
+  if (context === undefined) extra.socket.close(CLOSE_TRY_LATER, 'Try again later');
+  extra.isAcknowledged = Boolean(context);
+  return extra.isAcknowledged;
 }
 
 function tooManyOperations(): GraphQLError {
@@ -274,8 +269,4 @@ function recheckIdentity(socket: WebSocket, first: Context, identify: () => Prom
     );
   }, RECHECK_MS);
   socket.once('close', () => clearInterval(timer));
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

@@ -28,7 +28,7 @@ export function systemVariables(inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv
   return only(inherited, (name) => SYSTEM.has(name) || LOCALE.test(name));
 }
 
-/** What a control plane receives: variables of the system, its settings, and those of PostgreSQL's clients. */
+/** What a control plane receives: variables of the system and of PostgreSQL's clients, and its settings. */
 export function controlVariables(inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const settings = only(inherited, (name) => CONTROL_SETTINGS.has(name) || POSTGRES.test(name));
   return { ...systemVariables(inherited), ...settings };

@@ -9,14 +9,15 @@ import type { TimeLimits } from '../limits.ts';
 import { BodyReader, BodyRefusal, TOO_MANY, tooLarge } from './body.ts';
 import type { BodyTerms } from './body.ts';
 import type { Callers } from './callers.ts';
-import { TOO_MUCH_READING } from './rates.ts';
+import { spendCpu, TOO_MUCH_READING } from './rates.ts';
 import type { Rates } from './rates.ts';
 import { Shares } from './shares.ts';
+import type { Claimant } from './shares.ts';
 
 interface AdmissionParts {
   times: TimeLimits;
   callers: Callers;
-  /** CPU time of reading documents. */
+  /** CPU time of reading bodies and documents. */
   reading: Rates;
 }
 
@@ -28,14 +29,22 @@ const WEBHOOKS = '/webhooks/';
 const TYPES = ['application/json', 'text/plain'];
 const RETRY_SECONDS = 1;
 
+/** How the body of a request may be read, and whose time its parsing takes. */
+interface Admitted extends BodyTerms {
+  claimant: Claimant;
+}
+
+/** A request without a body. */
+const UNREAD: Admitted = { limit: 0, grow: () => false, claimant: { rank: 'anonymous', name: '' } };
+
 /** Registers the admission of requests and the parsers of bodies. */
 export function admitRequests(server: FastifyInstance, parts: AdmissionParts): void {
   const bodies = new BodyReader(parts.times);
-  const terms = new WeakMap<IncomingMessage, BodyTerms>();
+  const admitted = new WeakMap<IncomingMessage, Admitted>();
   const gate = new Gate(parts);
   server.addHook('onRequest', async (request, reply) => {
     try {
-      terms.set(request.raw, await gate.admit(request, reply));
+      admitted.set(request.raw, await gate.admit(request, reply));
       return undefined;
     } catch (error) {
       if (error instanceof BodyRefusal) return refuse(request, reply, error);
@@ -49,10 +58,13 @@ export function admitRequests(server: FastifyInstance, parts: AdmissionParts): v
       void parser(request, text, (error, value) => (error ? reject(error) : resolve(value)));
     });
   server.addContentTypeParser(TYPES, async (request: FastifyRequest, stream: IncomingMessage) => {
-    const body = await bodies.read(stream, terms.get(stream) ?? { limit: 0, grow: () => false });
+    const { claimant, ...terms } = admitted.get(stream) ?? UNREAD;
+    const body = await bodies.read(stream, terms);
     if (isWebhook(request)) return body;
     const text = body.toString('utf8');
-    return request.headers['content-type']?.startsWith('text/plain') ? text : parseJson(request, text);
+    if (request.headers['content-type']?.startsWith('text/plain')) return text;
+    // The parser calls back at once, so its time is known when it returns.
+    return spendCpu(parts.reading, claimant, () => parseJson(request, text));
   });
 }
 
@@ -91,10 +103,10 @@ class Gate {
   }
 
   /** Counts the request until its answer has ended, and returns how its body may be read. */
-  async admit(request: FastifyRequest, reply: FastifyReply): Promise<BodyTerms> {
+  async admit(request: FastifyRequest, reply: FastifyReply): Promise<Admitted> {
     const { raw } = request;
     const length = announcedLength(request);
-    if (length === 0 && !takesBody(request)) return { limit: 0, grow: () => false };
+    if (length === 0 && !takesBody(request)) return UNREAD;
     const held: ((() => void) | null)[] = [];
     let isClosed = false;
     reply.raw.once('close', () => {
@@ -114,7 +126,7 @@ class Gate {
     const grow = (bytes: number): boolean => take(this.#memory, bytes);
     // The whole length is counted at once, so that a body is refused before it is read.
     if (!take(this.#requests, 1) || !grow(length ?? 0)) throw new BodyRefusal(429, TOO_MANY);
-    return { limit: length ?? limit, grow: length === null ? grow : () => true };
+    return { limit: length ?? limit, grow: length === null ? grow : () => true, claimant };
   }
 }
 

@@ -1,5 +1,7 @@
 /** Documents that take long to read are bounded per caller, over HTTP and WebSocket, also refused ones. */
+import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
 import { startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';
 import { socketClient } from '../../test/control/subscribe.ts';
@@ -19,10 +21,14 @@ const SMALL = '{ baseAddress }';
 let test: TestApp;
 let ann: Browser;
 let bob: Browser;
+let cat: Browser;
+let eve: Browser;
 beforeAll(async () => {
   test = await startTestApp({ rates: { reading: READING } });
   ann = await test.user('ann@example.com');
   bob = await test.user('bob@example.com');
+  cat = await test.user('cat@example.com');
+  eve = await test.user('eve@example.com');
 });
 afterAll(() => test.close());
 
@@ -45,6 +51,20 @@ describe('the CPU time of reading documents', () => {
     expect((await ann.send(SMALL)).errors).toEqual([]);
   });
 
+  it('is bounded for an account whose bodies have many names, also if they are refused', async () => {
+    const members = Array.from({ length: 100_000 }, (_, at) => `"m${at}":1`).join(',');
+    const send = async (): Promise<number> => {
+      const headers = { 'content-type': 'application/json', cookie: cat.cookie ?? '' };
+      const body = `{"query":"{","variables":{${members}}}`;
+      return (await fetch(`${test.url}/graphql`, { method: 'POST', headers, body })).status;
+    };
+    const statuses: number[] = [];
+    while (statuses.length < 50 && statuses.at(-1) !== 429) statuses.push(await send());
+    expect(statuses.at(-1)).toBe(429);
+    expect(statuses[0]).toBe(400);
+    expect((await ann.send(SMALL)).errors).toEqual([]);
+  });
+
   it('is bounded for an account over WebSocket', async () => {
     const client = socketClient(test, bob);
     const send = () =>
@@ -58,6 +78,20 @@ describe('the CPU time of reading documents', () => {
       });
     expect(await codeAtLast(send)).toBe('RATE_LIMITED');
     await client.dispose();
+    expect((await ann.send(SMALL)).errors).toEqual([]);
+  });
+
+  it('is bounded for an account whose messages over WebSocket have many names', async () => {
+    const headers = { cookie: eve.cookie ?? '' };
+    const url = `${test.url.replace('http', 'ws')}/graphql`;
+    const socket = new WebSocket(url, 'graphql-transport-ws', { headers });
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ type: 'connection_init' }));
+    await once(socket, 'message');
+    const names = Array.from({ length: 8000 }, (_, at) => `"m${at}":1`).join(',');
+    for (let count = 0; count < 300; count += 1) socket.send(`{"type":"ping","payload":{${names}}}`);
+    const [code, reason] = (await once(socket, 'close')) as [number, Buffer];
+    expect([code, String(reason)]).toEqual([4429, expect.stringContaining('too much time to read')]);
     expect((await ann.send(SMALL)).errors).toEqual([]);
   });
 });

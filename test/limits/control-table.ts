@@ -94,9 +94,11 @@ const DOCUMENTS = rates(
   [
     `${READING}: is bounded for strangers over HTTP, also if they are refused, and users are not affected`,
     `${READING}: is bounded for an account over WebSocket`,
+    `${READING}: is bounded for an account whose bodies have many names, also if they are refused`,
+    `${READING}: is bounded for an account whose messages over WebSocket have many names`,
     `${KEPT}: of the server forgets documents when a stranger sends many different ones`,
   ],
-  ['TOKENS_MAX', 'DOCUMENT_STORE_BYTES'],
+  ['TOKENS_MAX', 'DOCUMENT_STORE_BYTES', 'SHORT_MESSAGE_BYTES'],
 );
 const NO_DOCUMENTS = all(no('only GraphQL has documents'));
 const ROWS: Row = everybody(
@@ -177,7 +179,16 @@ export const GRAPHQL_HTTP: Section = {
   subscriptions: NO_SUBSCRIPTIONS,
 };
 
-const SIZE_PROOF = `${SOCKETS}: takes larger messages from verified callers than from strangers`;
+const COUNT_PROOF = `${SOCKETS}: runs exactly the permitted number of operations at once`;
+const SUBSCRIPTIONS: Row = {
+  ...ranks(
+    'OPERATION_HEAP',
+    [COUNT_PROOF, `${SOCKETS}: keeps operations of limited memory, and leaves other callers theirs`],
+    ['OPERATIONS_PER_SOCKET'],
+  ),
+  node: limit(ofControl('OPERATIONS_PER_SOCKET'), COUNT_PROOF),
+};
+const SIZE_PROOF = `${SOCKETS}: takes larger messages from nodes than from others`;
 const RATE_PROOF = `${SOCKETS}: shares the rate of messages of its caller, and leaves other callers theirs`;
 const PROTOCOL_PROOF = `${SOCKETS}: is closed if its client sends too many messages, pings or fragments`;
 
@@ -187,8 +198,8 @@ export const GRAPHQL_WEBSOCKET: Section = {
     `${SOCKETS}: leaves the places of its network once connection_init has named its caller`,
   ]),
   'header bytes': HEADERS,
-  'body bytes, as the heap pays for them': everybody(limit(ofControl('LARGE_MESSAGE_BYTES'), SIZE_PROOF), {
-    'anonymous address': limit(ofControl('MESSAGE_BYTES'), SIZE_PROOF),
+  'body bytes, as the heap pays for them': everybody(limit(ofControl('MESSAGE_BYTES'), SIZE_PROOF), {
+    node: limit(ofControl('LARGE_MESSAGE_BYTES'), SIZE_PROOF),
   }),
   chunks: everybody(limit(ofControl('CHUNKS_PER_FRAME'), PROTOCOL_PROOF)),
   frames: rates('MESSAGES', [PROTOCOL_PROOF, RATE_PROOF], ['FRAMES_PER_MESSAGE']),
@@ -204,17 +215,12 @@ export const GRAPHQL_WEBSOCKET: Section = {
   disk: NO_DISK,
   'log lines': all(no('operations of WebSockets are not logged')),
   'memory per open stream': everybody(
-    limit(
-      ofControl('UNSENT_BYTES'),
+    limit(ofControl('UNSENT_BYTES', 'FIRST_MESSAGE_BYTES'), [
       `${LISTENER_LIMITS}: a WebSocket whose client does not read is disconnected above UNSENT_BYTES`,
-    ),
+      `${SOCKETS}: is closed if its connection_init is longer than a token needs, because it is kept`,
+    ]),
   ),
-  subscriptions: everybody(
-    limit(
-      ofControl('OPERATIONS_PER_SOCKET'),
-      `${SOCKETS}: runs exactly the permitted number of operations at once`,
-    ),
-  ),
+  subscriptions: SUBSCRIPTIONS,
 };
 
 const WEBHOOK = 'control-plane/payments/card/webhook.test.ts';
