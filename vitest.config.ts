@@ -8,7 +8,7 @@ process.env['NODE_COMPILE_CACHE'] ??= path.join(import.meta.dirname, 'node_modul
 
 const TESTS = '{shared,control-plane,data-plane,console,test}/**/*.test.{ts,tsx}';
 /** Tests of the proof tier: long, and with seeds that change. */
-const PROOFS = '**/*.proof.test.ts';
+const PROOFS = '{shared,control-plane,data-plane,console,test}/**/*.proof.test.ts';
 const PACKAGES = '**/node_modules/**';
 
 const resolve = {

@@ -153,19 +153,27 @@ export const GROUPS = {
     ],
     database: false,
   },
-  /** Payments in PostgreSQL: events, their movements, refunds, and automatic top-ups. */
-  // Without events.permutations.test.ts, which may take longer than the time limit of these tests.
+  /** One top-up in PostgreSQL: its rows and movements, and refunds. */
   'payments-database': {
-    mutate: [
-      'control-plane/payments/{topup.service,topup.rows,refund.service}.ts',
-      'control-plane/payments/card/{events.service,auto.service,reconcile}.ts',
-    ],
+    mutate: ['control-plane/payments/{topup.service,topup.rows,refund.service}.ts'],
     tests: [
       'control-plane/payments/{topup,refund}.service.test.ts',
-      'control-plane/payments/card/{checkout,reconcile,webhook,late}.test.ts',
+      'control-plane/payments/card/late.test.ts',
       'control-plane/payments/play.test.ts',
-      'control-plane/payments/card/auto.proof.test.ts',
     ],
+    database: true,
+  },
+  /** What the processor says of payments: its events, and the comparison with it. */
+  'payments-processor': {
+    mutate: ['control-plane/payments/card/{events.service,reconcile}.ts'],
+    // Without events.permutations.test.ts, which may take longer than the time limit of these tests.
+    tests: ['control-plane/payments/card/{reconcile,webhook,late}.test.ts'],
+    database: true,
+  },
+  /** Automatic top-ups. */
+  'payments-automatic': {
+    mutate: ['control-plane/payments/card/auto.service.ts'],
+    tests: ['control-plane/payments/card/{auto.service,late}.test.ts'],
     database: true,
   },
   /** Deposits without a database: addresses, the life of a deposit, and what two RPC services say. */
@@ -180,10 +188,16 @@ export const GROUPS = {
     ],
     database: false,
   },
-  /** Deposits in PostgreSQL and on a chain: addresses, the watcher, and the credit. */
+  /** Deposit addresses, and the keys from which they are derived. */
+  'deposits-addresses': {
+    mutate: ['control-plane/payments/crypto/address.service.ts'],
+    tests: ['control-plane/payments/crypto/address.service.test.ts'],
+    database: true,
+  },
+  /** Deposits in PostgreSQL and on a chain: the watcher and the credit. */
   'deposits-database': {
-    mutate: ['control-plane/payments/crypto/{address.service,credit,deposit.rows,watcher}.ts'],
-    tests: ['control-plane/payments/crypto/{settings,watcher,credit}.test.ts'],
+    mutate: ['control-plane/payments/crypto/{credit,deposit.rows,watcher}.ts'],
+    tests: ['control-plane/payments/crypto/{pass,watcher,credit}.test.ts'],
     database: true,
   },
 };

@@ -57,6 +57,13 @@ export async function queryOne<Row>(em: EntityManager, statement: Statement): Pr
   return (await query<Row>(em, statement))[0];
 }
 
+/** Runs a statement that always has a row, as an aggregate does, and returns its first row. */
+export async function queryRow<Row>(em: EntityManager, statement: Statement): Promise<Row> {
+  const row = await queryOne<Row>(em, statement);
+  if (!row) throw new Error(`A statement without rows: ${statement.text}`);
+  return row;
+}
+
 /**
  * Runs `work` in the transaction of `em` if it has one, else in a new one, which is repeated after a
  * deadlock, serialization failure or RetryTransaction. `work` may therefore run several times.

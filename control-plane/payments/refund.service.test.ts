@@ -120,6 +120,22 @@ describe('a refund', () => {
     expect(unknown?.message).toMatch(/^There is no such top-up/);
   });
 
+  it('and a cancellation are possible while no new payments by card are offered', async () => {
+    const customer = await house.customer();
+    const [{ topUp }, open] = [await customer.paid('25'), await customer.open('30')];
+    await query(em(), sql`update payment_settings set card_enabled = false`);
+    expect(await refund(topUp.id, '10')).toEqual([]);
+    expect(await storedFor(topUp.id)).toMatchObject({ status: 'SUCCEEDED' });
+    const cancel = `mutation ($input: IdInput!) { topUpCancel(input: $input) {
+      topUp { state } userErrors { code } } }`;
+    const cancelled = await customer.browser.send(cancel, { input: { id: open.topUp.id } });
+    expect(pick(cancelled, 'topUpCancel')).toEqual({ topUp: { state: 'EXPIRED' }, userErrors: [] });
+    const begun = pick<UserError[]>(await customer.begin('25'), 'topUpCardCreate', 'userErrors');
+    expect(begun).toMatchObject([{ code: 'CONFLICT' }]);
+    await query(em(), sql`update payment_settings set card_enabled = true`);
+    expect(await cashOf(customer)).toBe('15.00');
+  });
+
   it('of a deposit is refused, because no processor has it', async () => {
     const customer = await house.customer();
     const walletId = await ensureWallet(em(), customer.userId);

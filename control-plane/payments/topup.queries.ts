@@ -1,7 +1,7 @@
 /** Reads top-ups: one, pages of an owner or of all users, their refunds and disputes. */
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import type { Lookup } from '../database/batches.ts';
-import { query, queryOne, sql, toDate } from '../database/sql.ts';
+import { query, queryRow, sql, toDate } from '../database/sql.ts';
 import { TopUpSchema } from './topup.entity.ts';
 import type { TopUpRow } from './topup.entity.ts';
 import type { DisputeStatus, RefundStatus, TopUpMethod, TopUpState } from './topup.rules.ts';
@@ -92,7 +92,7 @@ export async function cardUseOfDay(
   em: EntityManager,
   userId: string,
 ): Promise<{ sum: bigint; count: number; open: number }> {
-  const row = await queryOne<{ sum: string; count: number; open: number }>(
+  const row = await queryRow<{ sum: string; count: number; open: number }>(
     em,
     sql`select coalesce(sum(amount) filter (where state not in ('FAILED', 'EXPIRED')), 0)::text as sum,
       count(*)::integer as count,
@@ -100,7 +100,7 @@ export async function cardUseOfDay(
     from top_up where user_id = ${userId} and method = 'CARD' and ${SAME_MONEY}
       and created_at > now() - interval '24 hours'`,
   );
-  return { sum: BigInt(row?.sum ?? '0'), count: row?.count ?? 0, open: row?.open ?? 0 };
+  return { ...row, sum: BigInt(row.sum) };
 }
 
 /** Number of top-ups by issue; those that are open for too long count as OVERDUE. */

@@ -35,6 +35,8 @@ export interface TestChain {
   mine(blocks?: number): Promise<void>;
   /** Transfers units of a token, twice if wanted. Returns the hash of the transaction. */
   transfer(to: string, units: bigint, options?: { twice?: boolean; token?: Address }): Promise<string>;
+  /** Sends a signed transaction again, after a reorganisation took it away. Returns its hash. */
+  resend(raw: unknown): Promise<string>;
   /** Deploys a token with these decimals, and returns its address. */
   deploy(decimals: number): Promise<Address>;
   head(): Promise<number>;
@@ -60,17 +62,18 @@ export async function startChain(): Promise<TestChain> {
     transfer: async (to, units, { twice = false, token = TOKEN } = {}) => {
       const words = [to.slice(2).toLowerCase(), units.toString(16), ...(twice ? ['1'] : [])];
       const data = TRANSFER_SELECTOR + words.map((word) => word.padStart(64, '0')).join('');
-      return String(await call('eth_sendTransaction', { from: SENDER, to: token, data }));
+      const hash = await call('eth_sendTransaction', { from: SENDER, to: token, data });
+      await receiptOf(call, hash);
+      return String(hash);
+    },
+    resend: async (raw) => {
+      const hash = await call('eth_sendRawTransaction', raw);
+      await receiptOf(call, hash);
+      return String(hash);
     },
     deploy: async (decimals) => {
       const hash = await call('eth_sendTransaction', { from: SENDER, data: creationOf(tokenCode(decimals)) });
-      return whenReady(async () => {
-        const receipt = (await call('eth_getTransactionReceipt', hash)) as {
-          contractAddress: Address;
-        } | null;
-        if (!receipt) throw new Error('The contract is not mined yet.');
-        return receipt.contractAddress;
-      });
+      return (await receiptOf(call, hash)).contractAddress;
     },
     head: async () => Number(await call('eth_blockNumber')),
     close: async () => {
@@ -111,6 +114,15 @@ function creationOf(code: string): string {
 function binary(): string {
   const machine = `${platform() === 'win32' ? 'win32' : platform()}-${arch() === 'x64' ? 'amd64' : arch()}`;
   return createRequire(import.meta.url).resolve(`@foundry-rs/anvil-${machine}/bin/anvil`);
+}
+
+/** The receipt, once the transaction is mined: anvil answers earlier. */
+function receiptOf(call: TestChain['call'], hash: unknown): Promise<{ contractAddress: Address }> {
+  return whenReady(async () => {
+    const receipt = await call('eth_getTransactionReceipt', hash);
+    if (!receipt) throw new Error('The transaction is not mined yet.');
+    return receipt as { contractAddress: Address };
+  });
 }
 
 async function whenReady<Value>(question: () => Promise<Value>): Promise<Value> {

@@ -13,6 +13,12 @@ interface AddFundsProps {
   back: string | undefined;
 }
 
+/** What happens to an added amount; without a method of payment, who can add cash. */
+function sentenceOf({ card, crypto }: PaymentOptions) {
+  if (card?.playMoney) return 'wallet.pay.playMoney';
+  return card || crypto.length > 0 ? 'wallet.pay.sentence' : 'wallet.topUp';
+}
+
 /** The card of the wallet page. */
 export function AddFunds({ options, back }: AddFundsProps) {
   const { t } = useTranslation();
@@ -21,7 +27,7 @@ export function AddFunds({ options, back }: AddFundsProps) {
   return (
     <section className="rounded-card border border-line bg-raise p-5">
       <h2 className="text-section">{t('wallet.topUpTitle')}</h2>
-      <p className="mt-1 text-ink-2">{t(isOffered ? 'wallet.pay.sentence' : 'wallet.topUp')}</p>
+      <p className="mt-1 text-ink-2">{t(sentenceOf(options))}</p>
       {isOffered && (
         <div className="mt-3">
           <Button variant="primary" onMouseEnter={() => void loadDialog()} onClick={() => setOpen(true)}>

@@ -5,9 +5,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type Stripe from 'stripe';
 import { SYSTEM_ACTOR } from '../../graphql/context.ts';
-import type { Actor } from '../../graphql/context.ts';
-import { inTransaction, query, queryOne, sql, toDate } from '../../database/sql.ts';
-import { walletById } from '../../wallet/wallet.service.ts';
+import { inTransaction, query, queryOne, queryRow, sql, toDate } from '../../database/sql.ts';
 import { centsOf, CURRENCY } from '../amount.rules.ts';
 import type { TopUpRow } from '../topup.entity.ts';
 import { SAME_MONEY, topUpById } from '../topup.queries.ts';
@@ -32,8 +30,6 @@ const KEY_MS = 23 * 60 * 60_000;
 /** Payments of one customer that are read at once; the clocks may differ by CLOCK_S, in seconds. */
 const PAGE = 100;
 const CLOCK_S = 300;
-
-const ACTOR: Actor = { ...SYSTEM_ACTOR, label: 'automatic top-up' };
 
 /** Balance of wallet `w` in micro-USD, including open leases. */
 const BALANCE = sql`(
@@ -145,7 +141,7 @@ async function chargeSavedCard(em: EntityManager, { stripe }: CardProcessor, row
 async function learn(em: EntityManager, { id }: TopUpRow, payment: Stripe.PaymentIntent): Promise<void> {
   const facts = factsOfPayment({ ...payment });
   if (facts.events.length === 0) facts.events.push({ type: 'PROGRESS', stage: 'AWAITING_PAYMENT' });
-  await applyFacts(em, { ...facts, topUpId: id }, ACTOR);
+  await applyFacts(em, { ...facts, topUpId: id }, SYSTEM_ACTOR);
 }
 
 /** Marks an attempt as failed, mails the owner once, and switches off after too many failures in a row. */
@@ -166,7 +162,7 @@ export async function failAutomatic(
           ? 'The bank wants you to confirm the payment. Add funds on the wallet page.'
           : 'The saved card was refused. Pay with another card on the wallet page, and save it.',
       },
-      actor: ACTOR,
+      actor: SYSTEM_ACTOR,
     });
     await queueAutoMail(inner, walletId, {
       notice: needsOwner ? 'AUTHENTICATION' : 'FAILED',
@@ -193,10 +189,13 @@ export async function lockFacts(em: EntityManager, walletId: string): Promise<Au
   // Attempts are read before the balance: one that is credited between both statements still counts as in
   // flight. In the other order the balance would lack it, and the card would be charged again.
   const past = await pastAttempts(em, walletId, toDate(settings.changed_at));
-  const wallet = await walletById(em, walletId);
+  const { balance } = await queryRow<{ balance: string }>(
+    em,
+    sql`select ${BALANCE}::text as balance from wallet w where w.id = ${walletId}`,
+  );
   return {
     enabled: settings.enabled,
-    balance: wallet ? wallet.cash + wallet.gift + wallet.held : 0n,
+    balance: BigInt(balance),
     threshold: BigInt(settings.threshold),
     amount: BigInt(settings.amount),
     monthlyCap: BigInt(settings.monthly_cap),
@@ -223,7 +222,7 @@ async function pastAttempts(
   walletId: string,
   since: Date,
 ): Promise<Pick<AutoFacts, 'spentThisMonth' | 'failures' | 'failedAt' | 'inFlight'>> {
-  const row = await queryOne<{ spent: string; failures: number; failed_at: string | null; open: boolean }>(
+  const row = await queryRow<{ spent: string; failures: number; failed_at: string | null; open: boolean }>(
     em,
     sql`with attempt as (select * from top_up where wallet_id = ${walletId} and automatic and ${SAME_MONEY}),
       success as (select max(created_at) as at from attempt where paid is not null)
@@ -237,10 +236,10 @@ async function pastAttempts(
     from attempt`,
   );
   return {
-    spentThisMonth: BigInt(row?.spent ?? '0'),
-    failures: row?.failures ?? 0,
-    failedAt: row?.failed_at ? toDate(row.failed_at) : null,
-    inFlight: row?.open ?? false,
+    spentThisMonth: BigInt(row.spent),
+    failures: row.failures,
+    failedAt: row.failed_at === null ? null : toDate(row.failed_at),
+    inFlight: row.open,
   };
 }
 

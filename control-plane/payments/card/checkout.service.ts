@@ -13,7 +13,7 @@ import { centsOf, checkTopUpAmount, CURRENCY } from '../amount.rules.ts';
 import type { TopUpRow } from '../topup.entity.ts';
 import { cardUseOfDay, topUpById } from '../topup.queries.ts';
 import { applyNews, createTopUp } from '../topup.service.ts';
-import { callProcessor, ProcessorFailure, requireProcessor } from './processor.ts';
+import { callProcessor, ProcessorFailure, requireCards, requireProcessor } from './processor.ts';
 import type { CardProcessor, ProcessorAccess } from './processor.ts';
 
 /**
@@ -50,7 +50,7 @@ export async function beginCardTopUp(
   { userId, actor, settings }: { userId: string; actor: Actor; settings: CardSettings },
   input: CardTopUpInput,
 ): Promise<{ topUp: TopUpRow; replayed: boolean }> {
-  const processor = await requireProcessor(em, settings);
+  const processor = await requireCards(em, settings);
   const returnPath = checkPath(input.returnPath ?? null);
   const wanted = { amount: String(input.amount), returnPath, saveCard: input.saveCard };
   const guard = { actor: userId, mutation: 'topUpCardCreate', key: input.idempotencyKey, input: wanted };

@@ -65,8 +65,18 @@ export async function openProcessor(
   return { stripe: clientOf(settings.apiAddress, { key, allowPrivate }), settings };
 }
 
-/** The processor. Throws CONFLICT if payments by card are not configured or switched off. */
+/**
+ * The processor, also while no new payments by card are offered: earlier ones can be refunded and cancelled.
+ * Throws CONFLICT if it is not configured.
+ */
 export async function requireProcessor(em: EntityManager, access: ProcessorAccess): Promise<CardProcessor> {
+  const processor = await openProcessor(em, access);
+  if (processor) return processor;
+  throw new UserFailure('CONFLICT', 'No card processor is set up. Enter its key in the payment settings.');
+}
+
+/** The processor for a new payment. Throws CONFLICT if payments by card are not offered now. */
+export async function requireCards(em: EntityManager, access: ProcessorAccess): Promise<CardProcessor> {
   const processor = await openProcessor(em, access);
   if (processor?.settings.cardEnabled) return processor;
   throw new UserFailure('CONFLICT', 'Payments by card are not offered now. Choose another method.');

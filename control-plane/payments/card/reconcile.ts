@@ -7,7 +7,6 @@ import type Stripe from 'stripe';
 import { formatDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
 import { SYSTEM_ACTOR } from '../../graphql/context.ts';
-import type { Actor } from '../../graphql/context.ts';
 import { newId } from '../../database/ids.ts';
 import { inTransaction, query, queryOne, sql } from '../../database/sql.ts';
 import { corrections } from '../payment.metrics.ts';
@@ -37,8 +36,6 @@ const OVERLAP_MS = 2 * DAY_MS;
 const LATE_MS = 3 * DAY_MS;
 /** Refunds or disputes of one payment that are read at once. */
 const PAGE = 100;
-
-const ACTOR: Actor = { ...SYSTEM_ACTOR, label: 'comparison with the card processor' };
 
 /** Dependencies of a comparison. */
 export interface ReconcileParts {
@@ -125,7 +122,7 @@ async function ask(em: EntityManager, row: TopUpRow, parts: ReconcileParts): Pro
     return true;
   }
   if (!automatic && !sessionId) {
-    await openPage(em, parts.processor, { row, actor: ACTOR, settings: parts.settings });
+    await openPage(em, parts.processor, { row, actor: SYSTEM_ACTOR, settings: parts.settings });
     return true;
   }
   if (sessionId) {
@@ -161,7 +158,7 @@ async function correct(em: EntityManager, facts: ProcessorFacts, { log }: Reconc
     // An event that is applied meanwhile would look like a correction.
     if (facts.paymentId) await lockPayment(inner, facts.paymentId);
     const before = await sumOf(inner, facts);
-    const topUpId = await applyFacts(inner, facts, ACTOR);
+    const topUpId = await applyFacts(inner, facts, SYSTEM_ACTOR);
     const row = topUpId === null ? null : await topUpById(inner, topUpId);
     const amount = row ? contributionOf(await lifeOf(inner, row)) - before : 0n;
     if (!row || amount === 0n) return null;
@@ -213,7 +210,7 @@ async function endCheck(em: EntityManager, id: string): Promise<void> {
 }
 
 async function setIssue(em: EntityManager, id: string, issue: TopUpIssue | null): Promise<void> {
-  await applyNews(em, id, { events: [], details: { issue }, actor: ACTOR });
+  await applyNews(em, id, { events: [], details: { issue }, actor: SYSTEM_ACTOR });
 }
 
 /** The members of an object of the processor, without its type: facts.ts trusts none of them. */

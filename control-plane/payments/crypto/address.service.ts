@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { audit } from '../../audit/audit.service.ts';
 import { newId } from '../../database/ids.ts';
-import { inTransaction, query, queryOne, sql, toDate } from '../../database/sql.ts';
+import { inTransaction, query, queryOne, queryRow, sql, toDate } from '../../database/sql.ts';
 import { UserFailure } from '../../graphql/errors.ts';
 import { DEPOSIT_KEYS_MAX } from '../../limits.ts';
 import { decryptSecret, encryptSecret } from '../../upstreams/stored-secrets.ts';
@@ -98,39 +98,45 @@ export async function depositAddress(
     );
     if (!token) throw notOffered();
     const address = await addressOf(inner, userId, secretKey);
-    await query(
+    const row = await queryRow<StoredAddress>(
       inner,
+      // A conflict must return the known row.
       sql`insert into deposit_address (id, address, chain_id, contract)
       values (${newId('adr')}, ${address}, ${wanted.chainId}, ${token.contract})
-      on conflict (address, chain_id, contract) do nothing`,
+      on conflict (address, chain_id, contract) do update set contract = excluded.contract
+      returning id, chain_id::text, contract, address, created_at`,
     );
-    const rows = await addressesOf(inner, userId);
-    const row = rows.find(
-      (one) => one.address === address && one.chainId === wanted.chainId && one.contract === token.contract,
-    );
-    if (!row) throw new Error('A stored deposit address is gone.');
-    return row;
+    return viewOf(row);
   });
 }
 
 /** The user's addresses, newest first. */
 export async function addressesOf(em: EntityManager, userId: string): Promise<DepositAddressRow[]> {
-  const rows = await query<{
-    id: string;
-    chain_id: string;
-    contract: Address;
-    address: Address;
-    created_at: string;
-  }>(
+  const rows = await query<StoredAddress>(
     em,
     sql`select deposit_address.id, chain_id::text, contract, address, deposit_address.created_at
     from deposit_address join crypto_address using (address)
     where crypto_address.user_id = ${userId} order by deposit_address.id desc`,
   );
-  return rows.map(({ id, chain_id: chainId, contract, address, created_at: at }) => ({
-    ...{ id, contract, address, chainId: Number(chainId) },
-    createdAt: toDate(at),
-  }));
+  return rows.map(viewOf);
+}
+
+interface StoredAddress {
+  id: string;
+  chain_id: string;
+  contract: Address;
+  address: Address;
+  created_at: string;
+}
+
+function viewOf({
+  id,
+  chain_id: chainId,
+  contract,
+  address,
+  created_at: at,
+}: StoredAddress): DepositAddressRow {
+  return { id, chainId: Number(chainId), contract, address, createdAt: toDate(at) };
 }
 
 /** The user's address under the active key. The lock on the key gives each user an index of their own. */
@@ -145,7 +151,8 @@ async function addressOf(em: EntityManager, userId: string, secretKey: string): 
     sql`select address from crypto_address where key_id = ${key.id} and user_id = ${userId}`,
   );
   if (known) return known.address;
-  if (key.next_index > INDEX_MAX)
+  // The last index is not given, because the column holds no larger number.
+  if (key.next_index >= INDEX_MAX)
     throw new UserFailure('LIMIT_REACHED', 'No further addresses can be made. Ask the operator.');
   const extendedKey = decryptSecret(secretKey, key.sealed, keyLocation(key.id));
   const address = deriveAddress(extendedKey, key.next_index);

@@ -62,8 +62,9 @@ export async function holdClaim(em: EntityManager, { row, claim }: ClaimedChain)
 export async function storedBlocks(em: EntityManager, chainId: number, head: number): Promise<BlockId[]> {
   const rows = await query<{ number: string; hash: string }>(
     em,
+    // The column, because the plain name would be the text, in which 10 comes before 9.
     sql`select number::text, hash from crypto_block
-    where chain_id = ${chainId} and number <= ${head} order by number`,
+    where chain_id = ${chainId} and number <= ${head} order by crypto_block.number`,
   );
   return rows.map(({ number, hash }) => ({ number: Number(number), hash }));
 }

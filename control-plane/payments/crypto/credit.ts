@@ -74,12 +74,11 @@ async function creditAddress(pass: Pass, due: Due, { head, deepest, terms }: Dep
     else sum -= row.amount;
   }
   // More deposits than are credited at once count for the minimum, or many small ones would wait forever.
-  const payable = sum >= due.minimum ? verified : [];
-  if (payable.length === 0) return;
+  if (sum < due.minimum) return;
   await inTransaction(em(), async (inner) => {
     const { frozenAt } = await holdClaim(inner, claimed);
     if (frozenAt) return;
-    for (const { reference, blockNumber: number, blockHash: hash } of payable) {
+    for (const { reference, blockNumber: number, blockHash: hash } of verified) {
       const row = await lockDeposit(inner, reference);
       await apply(inner, row, { type: 'VERIFIED', block: { number, hash }, head, terms });
     }

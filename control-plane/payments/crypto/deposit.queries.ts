@@ -114,7 +114,7 @@ function allTerms(em: EntityManager): Promise<TermsRow[]> {
     sql`select chain_id::text, chain.name, token.symbol, token.contract, token.minimum::text,
       chain.confirmations,
       chain.enabled and token.enabled and exists (select 1 from crypto_key where active) as offered
-    from crypto_token token join crypto_chain chain using (chain_id) order by chain_id, token.symbol`,
+    from crypto_token token join crypto_chain chain using (chain_id) order by token.chain_id, token.symbol`,
   );
 }
 

@@ -4,7 +4,7 @@ import type { InferEntity } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { SYSTEM_ACTOR } from '../../graphql/context.ts';
 import { publishMany } from '../../database/events.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { query, queryOne, queryRow, sql } from '../../database/sql.ts';
 import { ensureWallet } from '../../wallet/wallet.service.ts';
 import { recordCryptoTopUp } from '../topup.service.ts';
 import type { Address } from './address.rules.ts';
@@ -41,15 +41,11 @@ export type DepositRow = InferEntity<typeof DepositSchema>;
 
 /** Deposits of a range of blocks that a reorganisation would take away. */
 export function depositsIn(em: EntityManager, chainId: number, range: BlockRange): Promise<DepositRow[]> {
-  return em.find(
-    DepositSchema,
-    {
-      chainId,
-      blockNumber: { $gte: range.from, $lte: range.to },
-      state: { $in: ['SEEN', 'CONFIRMING', 'CREDITED'] },
-    },
-    { refresh: true },
-  );
+  return em.find(DepositSchema, {
+    chainId,
+    blockNumber: { $gte: range.from, $lte: range.to },
+    state: { $in: ['SEEN', 'CONFIRMING', 'CREDITED'] },
+  });
 }
 
 /** Stores that the chain holds this transfer; inserts the deposit if it is new. Call it in a transaction. */
@@ -124,11 +120,10 @@ export function lifeOf(row: DepositRow): DepositLife {
 
 /** Tells the top-up. A deposit that was reversed left the chain, as an orphaned one did. */
 async function report(em: EntityManager, row: DepositRow): Promise<void> {
-  const owner = await queryOne<{ user_id: string }>(
+  const owner = await queryRow<{ user_id: string }>(
     em,
     sql`select user_id from crypto_address where address = ${row.address}`,
   );
-  if (!owner) throw new Error(`The address of deposit ${row.reference} has no owner.`);
   await recordCryptoTopUp(em, {
     walletId: await ensureWallet(em, owner.user_id),
     reference: row.reference,

@@ -47,6 +47,7 @@ describe.each(Object.entries(FOLLOWING))('a deposit that is %s', (state, followi
         await house.watch();
         await house.chain.mine(following);
         await house.watch();
+        expect(await house.state()).toMatchObject({ trouble: null, frozen: false });
         expect((await customer.topUps()).at(-1)).toMatchObject({ state, deposit: { txHash: hash } });
         const isReplaced = depth > following;
         await house.chain.call(

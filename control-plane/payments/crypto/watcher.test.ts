@@ -112,7 +112,7 @@ describe('a reorganisation', () => {
     await house.chain.mine(2 * CONFIRMATIONS);
     await house.watch();
     expect(await customer.cash()).toBe('0.00');
-    expect(await house.chain.call('eth_sendRawTransaction', raw)).toBe(lost);
+    expect(await house.chain.resend(raw)).toBe(lost);
     await house.watch();
     expect(await statesOf(customer)).toEqual(['SEEN']);
     await confirm();
@@ -134,7 +134,7 @@ describe('a reorganisation', () => {
     expect(await statesOf(customer)).toEqual(['ORPHANED']);
     expect(await customer.cash()).toBe('0.00');
     expect((await house.state()).frozen).toBe(true);
-    await house.chain.call('eth_sendRawTransaction', raw);
+    await house.chain.resend(raw);
     await house.watch();
     await confirm();
     expect(await statesOf(customer)).toEqual(['CONFIRMING']);
