@@ -52,7 +52,8 @@ export async function selfSigned(
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
   const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const certificate = await X509CertificateGenerator.createSelfSigned({
-    name: 'CN=localhost',
+    // Of two trusted issuers with one name, OpenSSL tries the first alone.
+    name: `CN=${crypto.randomUUID()}`,
     notBefore: new Date(Date.now() - DAY_MS),
     notAfter: new Date(Date.now() + DAY_MS),
     signingAlgorithm: algorithm,
