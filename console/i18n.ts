@@ -3,7 +3,7 @@
  * demand. The compiler checks the keys.
  */
 import i18next from 'i18next';
-import { recall, remember } from './components/theme.ts';
+import { recall, remember } from './components/device-storage.ts';
 import type { en } from './messages/en.ts';
 import { frame } from './messages/en/frame.ts';
 

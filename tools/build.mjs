@@ -51,7 +51,10 @@ const PRODUCTS = [
     title: 'Building the API explorer',
     wanted: () => existsSync(path.join(ROOT, 'console', 'explorer', 'index.html')),
     // The explorer uses only the theme of the console, so other changes of the console do not rebuild it.
-    inputs: ['console/explorer', 'console/components/theme.ts', 'package-lock.json'],
+    inputs: [
+      ...['console/explorer', 'console/components/theme.ts', 'console/components/device-storage.ts'],
+      'package-lock.json',
+    ],
     reads: (file) => !/\.test\.tsx?$/.test(file),
     result: 'dist/explorer',
     stamp: 'dist/.explorer.stamp',

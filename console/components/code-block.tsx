@@ -1,7 +1,7 @@
 /** Shows a file or a command, with a Copy button. */
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
-import { CopyWord, useCopy } from './copy.tsx';
+import { CopyLabel, useCopy } from './copy.tsx';
 
 interface CodeProps {
   /** The path of the file, or the program that runs the command. */
@@ -33,7 +33,7 @@ export function CodeBlock({ head, code, shown, copyLabel }: CodeProps) {
             outcome === 'copied' ? 'text-good' : 'text-ink-2',
           )}
         >
-          <CopyWord outcome={outcome} />
+          <CopyLabel outcome={outcome} />
         </button>
       </figcaption>
       <pre

@@ -1,4 +1,7 @@
-/** Copy buttons. They show and announce "Copied" for two seconds without changing size. */
+/**
+ * Copy buttons. After a press a button shows and announces for two seconds that the text was copied. If the
+ * browser gives no access to the clipboard, it shows and announces how to copy the text by keyboard.
+ */
 import { clsx } from 'clsx';
 import { Check, Copy } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
@@ -9,8 +12,9 @@ const COPIED_MS = 2_000;
 type Outcome = 'idle' | 'copied' | 'failed';
 
 /**
- * Copies `text` to the clipboard. `copy` returns whether it succeeded. The outcome "copied" returns to "idle"
- * after two seconds; "failed" means that the page has no clipboard.
+ * Returns `copy`, which writes `text` to the clipboard and resolves to whether that succeeded, and the
+ * outcome of the last copy. The outcome "copied" becomes "idle" after two seconds. The outcome "failed" means
+ * that the browser gives no access to the clipboard; it stays until the next copy.
  */
 export function useCopy(text: string): { outcome: Outcome; copy: () => Promise<boolean> } {
   const [outcome, setOutcome] = useState<Outcome>('idle');
@@ -34,7 +38,7 @@ export function useCopy(text: string): { outcome: Outcome; copy: () => Promise<b
   return { outcome, copy };
 }
 
-// There is no clipboard over plain http or without permission; callers then select the text for Ctrl C.
+// Browsers refuse access over plain http and without permission. Callers then select the text for Ctrl C.
 async function writeClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -49,10 +53,13 @@ export function selectInside(element: HTMLElement | null): void {
   if (element) getSelection()?.selectAllChildren(element);
 }
 
-/** Icon and text of a copy button. All outcomes take the same room, so that the width never changes. */
-export function CopyWord({ outcome, word }: { outcome: Outcome; word?: string | undefined }) {
+/**
+ * Icon and text of a copy button, and their announcement to screen readers. The button keeps its width when
+ * "copied" replaces "idle". It may become wider for the longer text of "failed".
+ */
+export function CopyLabel({ outcome, idleText }: { outcome: Outcome; idleText?: string | undefined }) {
   const { t } = useTranslation();
-  const words = { idle: word ?? t('copy.copy'), copied: t('copy.copied'), failed: t('copy.press') };
+  const texts = { idle: idleText ?? t('copy.copy'), copied: t('copy.copied'), failed: t('copy.press') };
   const icons = { idle: Copy, copied: Check, failed: Copy };
   return (
     <>
@@ -70,19 +77,22 @@ export function CopyWord({ outcome, word }: { outcome: Outcome; word?: string | 
               )}
             >
               <Icon size={16} strokeWidth={1.75} aria-hidden="true" />
-              {words[name]}
+              {texts[name]}
             </span>
           );
         })}
       </span>
       <span className="sr-only" role="status">
-        {outcome === 'copied' ? words.copied : ''}
+        {outcome === 'idle' ? '' : texts[outcome]}
       </span>
     </>
   );
 }
 
-/** A text for machines, such as an address, in a frame with a Copy button. */
+/**
+ * A text for machines, such as an address, in a frame with a copy button. If the copy fails, the text is
+ * selected, so that the user can press Ctrl C.
+ */
 export function CopyField({ text, label, children }: { text: string; label: string; children?: ReactNode }) {
   const { outcome, copy } = useCopy(text);
   const shown = useRef<HTMLElement>(null);
@@ -110,7 +120,7 @@ export function CopyField({ text, label, children }: { text: string; label: stri
           copied ? 'border-good text-good' : 'border-line text-ink-2',
         )}
       >
-        <CopyWord outcome={outcome} />
+        <CopyLabel outcome={outcome} />
       </button>
     </span>
   );
@@ -135,7 +145,8 @@ export function CopyIcon({ text, label }: { text: string; label: string }) {
     >
       {copied ? <Check size={16} strokeWidth={1.75} /> : <Copy size={16} strokeWidth={1.75} />}
       <span className="sr-only" role="status">
-        {copied ? t('copy.copied') : ''}
+        {outcome === 'copied' && t('copy.copied')}
+        {outcome === 'failed' && t('copy.press')}
       </span>
     </button>
   );

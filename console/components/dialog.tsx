@@ -1,4 +1,6 @@
-/** Modal dialogs. The confirming action is at the right. On a phone, dialogs are bottom sheets. */
+/**
+ * Modal dialogs. The confirming button is at the right of the footer. On a phone, dialogs open at the bottom.
+ */
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { clsx } from 'clsx';
 import { X } from 'lucide-react';
@@ -7,7 +9,10 @@ import { useTranslation } from '../translation.ts';
 
 interface DialogProps {
   open: boolean;
-  /** Called by Escape, a press beside the dialog, or the close button. The owner decides whether to close. */
+  /**
+   * Called after Escape, a press outside the dialog, or a press of the close button. The caller closes the
+   * dialog by setting `open` to false.
+   */
   onClose: () => void;
   title: string;
   sentence?: ReactNode;
@@ -17,7 +22,7 @@ interface DialogProps {
   children: ReactNode;
 }
 
-/** A modal dialog. It keeps the focus inside, and returns it to its previous place afterwards. */
+/** A modal dialog. The keyboard focus stays inside it, and returns to its earlier element after the close. */
 export function Dialog({ open, onClose, title, sentence, wide = false, footer, children }: DialogProps) {
   const { t } = useTranslation();
   const popup = useRef<HTMLDivElement>(null);
@@ -62,7 +67,8 @@ export function Dialog({ open, onClose, title, sentence, wide = false, footer, c
   );
 }
 
-// The close button comes first in the document, but should not get the initial focus.
+// Selectors of the element with the initial focus, by priority. The close button is not one of them, although
+// it is the first button of the dialog.
 const FIRST_CONTROLS = [
   '[data-focus-first]',
   '[data-part=body] :is(input, button)',
@@ -81,7 +87,7 @@ function isTopmost(popup: HTMLElement | null): boolean {
   return [...document.querySelectorAll('[data-part=dialog]')].at(-1) === popup;
 }
 
-// The same z-index as dialogs, so that the backdrop of a later dialog covers an earlier dialog.
+// The backdrop has the z-index of dialogs, so that the backdrop of a second dialog covers the first dialog.
 const SCRIM =
   'fixed inset-0 z-50 bg-(--scrim) transition-opacity duration-200 ' +
   'data-ending-style:opacity-0 data-starting-style:opacity-0';

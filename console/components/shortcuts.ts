@@ -1,6 +1,6 @@
 /** Single-key shortcuts. Users can turn them off on this device, because speech input may trigger them. */
+import { recall, remember } from './device-storage.ts';
 import { createStore } from './store.ts';
-import { recall, remember } from './theme.ts';
 
 const NAME = 'single-keys';
 const OFF = 'off';

@@ -1,6 +1,6 @@
 /**
- * Formats times: relative within a day, otherwise as a date, with the exact time in the tooltip. All times
- * use the time zone of the user's profile; visitors see their device's time zone.
+ * Texts and elements for times. All use the time zone of the signed-in user's profile, or that of the device
+ * if nobody is signed in. The tooltip of each element has the exact time.
  */
 import { useEffect, useLayoutEffect, useState } from 'react';
 import { useTranslation } from '../translation.ts';
@@ -11,7 +11,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const SECOND_MS = 1_000;
 
-/** The locale for dates. English uses en-GB; months are written as words, so that dates are unambiguous. */
+/** The locale of dates in a language of the console. English dates put the day before the month. */
 function localeOf(language: string): string {
   return language === 'en' ? 'en-GB' : language;
 }
@@ -24,7 +24,7 @@ export function setTimeZone(name: string | undefined): void {
   zone.set(name !== undefined && isKnown(name) ? name : undefined);
 }
 
-/** Sets the time zone of the profile. Returns false until one was set. */
+/** Sets the time zone of all times. Returns whether a time zone has been set. */
 export function useTimeZone(name: string | undefined): boolean {
   const [applied, setApplied] = useState<string>();
   useLayoutEffect(() => {
@@ -34,7 +34,9 @@ export function useTimeZone(name: string | undefined): boolean {
   return applied !== undefined;
 }
 
-/** Date format in the page's language and the profile's time zone. All times must use it. */
+/**
+ * A date format in this language and the current time zone. Every text for a time is made by such a format.
+ */
 export function formatOf(language: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const timeZone = zone.get();
   return new Intl.DateTimeFormat(localeOf(language), {
@@ -51,10 +53,10 @@ function isKnown(name: string): boolean {
   }
 }
 
-/** Relative time, such as "34 s ago", within a day; otherwise the date. */
+/** A time less than a day before or after `now` as "34 s ago" or "in 3 hr"; any other time as a date. */
 export function relative(at: Date, now: number, language: string): string {
   const age = now - at.getTime();
-  if (Math.abs(age) >= DAY_MS) return nearDate(at, now, language);
+  if (Math.abs(age) >= DAY_MS) return dateWithoutCurrentYear(at, now, language);
   const format = new Intl.RelativeTimeFormat(localeOf(language), { numeric: 'always', style: 'narrow' });
   const size = Math.abs(age);
   if (size < MINUTE_MS) return format.format(-Math.round(age / SECOND_MS), 'second');
@@ -62,7 +64,8 @@ export function relative(at: Date, now: number, language: string): string {
   return format.format(-Math.round(age / HOUR_MS), 'hour');
 }
 
-function nearDate(at: Date, now: number, language: string): string {
+/** A date, such as "20 Nov"; with its year if that is not the year of `now`. */
+function dateWithoutCurrentYear(at: Date, now: number, language: string): string {
   const year = formatOf('en', { year: 'numeric' });
   if (year.format(at) !== year.format(now)) return dateText(at, language);
   return formatOf(language, { day: 'numeric', month: 'short' }).format(at);
@@ -96,7 +99,7 @@ export function stampText(at: Date, language: string, seconds = false): string {
   return `${day} ${clock}`;
 }
 
-/** A time relative to now; updated while the page is open. */
+/** A time relative to now, such as "34 s ago". The text changes while the page is open. */
 export function Ago({ at }: { at: string }) {
   const { i18n } = useTranslation();
   useStore(zone);
@@ -117,7 +120,7 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-/** Date and time of an event. */
+/** A date and time, such as "20 Nov 15:00"; optionally with seconds. */
 export function Stamp({ at, seconds = false }: { at: string; seconds?: boolean }) {
   const { i18n } = useTranslation();
   useStore(zone);
@@ -129,7 +132,7 @@ export function Stamp({ at, seconds = false }: { at: string; seconds?: boolean }
   );
 }
 
-/** The date of an event. */
+/** A date, such as "20 Nov 2026". */
 export function Day({ at }: { at: string }) {
   const { i18n } = useTranslation();
   useStore(zone);
@@ -141,7 +144,7 @@ export function Day({ at }: { at: string }) {
   );
 }
 
-/** Time of an event in a log: with seconds if it was today, otherwise with the date. */
+/** A time of today as "15:00:27", any other time as "20 Nov 15:00". */
 export function Clock({ at }: { at: string }) {
   const { i18n } = useTranslation();
   useStore(zone);

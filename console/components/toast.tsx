@@ -1,9 +1,11 @@
-/** Toasts: short confirmations with at most one action. Use a banner for errors that need to be read. */
+/**
+ * Toasts: short messages that disappear by themselves. An error that the user must read is a banner instead.
+ */
 import { lazy, type ReactNode, Suspense } from 'react';
 import { createStore, useStore } from './store.ts';
 import type { ToastMessage } from './toast-message.ts';
 
-const sent = createStore<readonly ToastMessage[]>([]);
+const pending = createStore<readonly ToastMessage[]>([]);
 const ToastLayer = lazy(async () => ({ default: (await import('./toast-layer.tsx')).ToastLayer }));
 
 /** Returns a function that shows a toast. Toasts stay while hovered or focused. */
@@ -12,12 +14,12 @@ export function useToast(): (message: ToastMessage) => void {
 }
 
 function show(message: ToastMessage): void {
-  sent.set([...sent.get(), message]);
+  pending.set([...pending.get(), message]);
 }
 
 /** Renders its children, and toasts above them. */
 export function ToastHost({ children }: { children: ReactNode }) {
-  const messages = useStore(sent);
+  const messages = useStore(pending);
   return (
     <>
       {children}

@@ -1,10 +1,13 @@
-/** Delays parts of a page until they scroll into view, so that they do not load before. */
+/** Renders a part of a page only after the user has scrolled to it, so that its data loads only then. */
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 
-/** Reserves the height of a few rows, so that later parts are not in view at the same time. */
-const ROOM = 'min-h-60';
+/**
+ * Height of the empty place before the part appears: a few rows, so that the next part is not in view as
+ * well.
+ */
+const PLACE_HEIGHT = 'min-h-60';
 
-/** Renders its children once their place has scrolled into view. */
+/** Renders an empty place, and its children as soon as a part of this place is in view. */
 export function WhenSeen({ children }: { children: ReactNode }) {
   const box = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState(false);
@@ -18,5 +21,5 @@ export function WhenSeen({ children }: { children: ReactNode }) {
       observer.disconnect();
     };
   }, [seen]);
-  return seen ? children : <div ref={box} className={ROOM} />;
+  return seen ? children : <div ref={box} className={PLACE_HEIGHT} />;
 }

@@ -9,7 +9,7 @@ import { anonymousAt } from '../request/callers.ts';
 import { ensureWallet } from '../wallet/wallet.service.ts';
 import { AccountLinkSchema, UserSchema } from './account.entity.ts';
 import type { UserRow } from './account.entity.ts';
-import { uncountAction, countAction } from './rate-limits.ts';
+import { clearAfterSuccess, countAction } from './rate-limits.ts';
 import { requireSecondFactor } from './factor.service.ts';
 import type { SecondFactor } from './factor.service.ts';
 import { knownPlace } from './known-places.ts';
@@ -52,7 +52,7 @@ export async function signIn(
     );
   }
   await requireSecondFactor(em, user.id, input);
-  await uncountAction(em, action);
+  await clearAfterSuccess(em, action);
   return { user, ...(await openSession(em, user, { ...origin, remember: input.rememberMe })) };
 }
 
@@ -88,7 +88,7 @@ export async function changePassword(
       'currentPassword',
     );
   }
-  await uncountAction(em, action);
+  await clearAfterSuccess(em, action);
   checkPassword(input.newPassword, user.email);
   const passwordHash = await hashPassword(input.newPassword, claimant);
   return inTransaction(em, async (inner) => {

@@ -8,7 +8,7 @@ import { decryptSecret, encryptSecret } from '../upstreams/stored-secrets.ts';
 import type { SecretLocation } from '../upstreams/stored-secrets.ts';
 import { UserSchema } from './account.entity.ts';
 import type { UserRow } from './account.entity.ts';
-import { countAction, uncountAction } from './rate-limits.ts';
+import { clearAfterSuccess, countAction } from './rate-limits.ts';
 import type { RelyingParty } from './passkey.challenge.ts';
 import { checkPasskey } from './passkey.service.ts';
 import { passwordMatches } from './password.ts';
@@ -150,7 +150,7 @@ export async function reauthenticate(
   if (given.passkey && given.party) {
     const use = { purpose: 'PROVE' as const, userId, credential: given.passkey };
     const owner = await checkPasskey(em, given.party, use);
-    await uncountAction(em, action);
+    await clearAfterSuccess(em, action);
     return owner;
   }
   const claimant = { rank: 'user', name: userId } as const;
@@ -163,7 +163,7 @@ export async function reauthenticate(
   if (user.passwordHash && !matches)
     throw new UserFailure('CREDENTIALS_INVALID', 'Wrong password. Try again.', 'password');
   await requireSecondFactor(em, userId, given);
-  await uncountAction(em, action);
+  await clearAfterSuccess(em, action);
   return user;
 }
 

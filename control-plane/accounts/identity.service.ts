@@ -8,7 +8,7 @@ import { newId } from '../database/ids.ts';
 import { inTransaction, query, queryOne, sql, toDate } from '../database/sql.ts';
 import { UserSchema } from './account.entity.ts';
 import type { UserRow } from './account.entity.ts';
-import { uncountAction, countAction } from './rate-limits.ts';
+import { clearAfterSuccess, countAction } from './rate-limits.ts';
 import { requireSecondFactor } from './factor.service.ts';
 import type { SecondFactor } from './factor.service.ts';
 import { notifyOwner } from './notices.ts';
@@ -83,7 +83,7 @@ export async function signInByTicket(
       );
     return { user, ...(await openSession(inner, user, { ...origin, remember: input.rememberMe })) };
   });
-  await uncountAction(em, action);
+  await clearAfterSuccess(em, action);
   return signedIn;
 }
 
@@ -173,7 +173,7 @@ async function checkSecondFactor(
   const action = { purpose: 'sign-in' as const, email: user.email, ip: given.ip, apart };
   await countAction(em, action);
   await requireSecondFactor(em, user.id, given);
-  await uncountAction(em, action);
+  await clearAfterSuccess(em, action);
 }
 
 /** Returns false if the identity is linked already. */

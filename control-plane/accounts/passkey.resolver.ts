@@ -7,7 +7,7 @@ import { outcome, requestError } from '../graphql/errors.ts';
 import { IdInput } from '../graphql/inputs.ts';
 import { SignInPayload, ViewerPayload } from './account.inputs.ts';
 import { userById } from './account.service.ts';
-import { uncountAction, countAction } from './rate-limits.ts';
+import { clearAfterSuccess, countAction } from './rate-limits.ts';
 import { setSessionCookie } from './session-cookie.ts';
 import { relyingPartyOf } from './passkey.challenge.ts';
 import type { RelyingParty } from './passkey.challenge.ts';
@@ -32,7 +32,8 @@ import { removeSignInMethod } from './sign-in-methods.ts';
 export class PasskeyResolver {
   @Public()
   @Mutation(() => ChallengePayload, {
-    description: 'Options for navigator.credentials.get with any passkey of this site; autofill works too.',
+    description:
+      'Options for navigator.credentials.get that accept any passkey of this site, also for autofill.',
   })
   async passkeySignInOptions(@Ctx() context: Context): Promise<ChallengePayload> {
     const party = partyOf(context);
@@ -42,8 +43,7 @@ export class PasskeyResolver {
 
   @Public()
   @Mutation(() => SignInPayload, {
-    description:
-      'Opens a session by a passkey, which replaces password and second factor. Sets the session cookie.',
+    description: 'Signs a user in by a passkey, without password and second factor. Sets the session cookie.',
   })
   passkeySignIn(
     @Ctx() context: Context,
@@ -55,9 +55,9 @@ export class PasskeyResolver {
       const party = partyOf(context);
       const action = { purpose: 'passkey' as const, email: null, ip };
       await countAction(em, action);
-      const use = { purpose: 'SIGN_IN' as const, userId: null, credential: input.credential };
-      const user = await checkPasskey(em, party, use);
-      await uncountAction(em, action);
+      const attempt = { purpose: 'SIGN_IN' as const, userId: null, credential: input.credential };
+      const user = await checkPasskey(em, party, attempt);
+      await clearAfterSuccess(em, action);
       const opened = await openSession(em, user, { ...context, remember: input.rememberMe });
       const { session } = setSessionCookie(context, { user, ...opened });
       return { viewer: user, session, secondFactorRequired: false };
@@ -66,7 +66,8 @@ export class PasskeyResolver {
 
   @Authorized('USER')
   @Mutation(() => ChallengePayload, {
-    description: "Options for navigator.credentials.get with the caller's own passkeys, for reauthenticate.",
+    description:
+      "Options for navigator.credentials.get that accept the caller's passkeys, for reauthenticate.",
   })
   async passkeyProofOptions(@Ctx() context: Context): Promise<ChallengePayload> {
     const party = partyOf(context);
@@ -90,7 +91,7 @@ export class PasskeyResolver {
     @Ctx() context: Context,
     @Arg('input', () => PasskeyRegisterInput, { description: 'The passkey.' }) input: PasskeyRegisterInput,
   ): Promise<ViewerPayload> {
-    return changed(context, (userId) =>
+    return changeAsViewer(context, (userId) =>
       addPasskey(context.em, partyOf(context), { userId, ip: context.ip, ...input }),
     );
   }
@@ -101,23 +102,26 @@ export class PasskeyResolver {
     @Ctx() context: Context,
     @Arg('input', () => PasskeyRenameInput, { description: 'The new name.' }) input: PasskeyRenameInput,
   ): Promise<ViewerPayload> {
-    return changed(context, (userId) => renamePasskey(context.em, userId, input));
+    return changeAsViewer(context, (userId) => renamePasskey(context.em, userId, input));
   }
 
   @Authorized('USER')
   @Mutation(() => ViewerPayload, {
-    description: 'Removes a passkey. Fails with CONFLICT if it is the only way to sign in.',
+    description: 'Removes a passkey. Fails with CONFLICT if the user could not sign in without it.',
   })
   passkeyDelete(
     @Ctx() context: Context,
     @Arg('input', () => IdInput, { description: 'The passkey.' }) input: IdInput,
   ): Promise<ViewerPayload> {
     const { em, ip } = context;
-    return changed(context, (userId) => removeSignInMethod(em, 'passkey', { userId, id: input.id, ip }));
+    return changeAsViewer(context, (userId) =>
+      removeSignInMethod(em, 'passkey', { userId, id: input.id, ip }),
+    );
   }
 }
 
-function changed(context: Context, change: (userId: string) => Promise<void>): Promise<ViewerPayload> {
+/** Runs a change of the viewer's account. Returns the viewer after the change. */
+function changeAsViewer(context: Context, change: (userId: string) => Promise<void>): Promise<ViewerPayload> {
   const { id } = viewerOf(context);
   return outcome({ viewer: null }, async () => {
     await change(id);
@@ -125,7 +129,10 @@ function changed(context: Context, change: (userId: string) => Promise<void>): P
   });
 }
 
-/** The relying party. Throws BAD_USER_INPUT if browsers offer no passkeys at the console's address. */
+/**
+ * The site that passkeys belong to. Throws BAD_USER_INPUT if the console has an address for which browsers
+ * offer no passkeys.
+ */
 function partyOf(context: Context): RelyingParty {
   const party = relyingPartyOf(context.settings);
   if (!party)

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMoney } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
-import { uncountAction, countAction } from './rate-limits.ts';
+import { clearAfterSuccess, countAction } from './rate-limits.ts';
 
 /** Failed sign-ins that one network may make within the window. */
 const FAILURES_MAX = 50;
@@ -31,7 +31,7 @@ describe('the rate limit of a network', () => {
 
   it('is lowered by one for a success from any address of the network', async () => {
     for (let at = 0; at < FAILURES_MAX; at += 1) await fail('2001:db8:9::1');
-    await uncountAction(money.em(), signInFrom('2001:db8:9::2'));
+    await clearAfterSuccess(money.em(), signInFrom('2001:db8:9::2'));
     await fail('2001:db8:9::3');
     await expect(fail('2001:db8:9::4')).rejects.toThrow(/Too many attempts/);
   });

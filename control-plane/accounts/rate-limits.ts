@@ -45,7 +45,7 @@ export async function countAction(em: EntityManager, action: LimitedAction): Pro
 }
 
 /** Removes a successful action from the count of its network, and resets the count of its account. */
-export async function uncountAction(em: EntityManager, action: LimitedAction): Promise<void> {
+export async function clearAfterSuccess(em: EntityManager, action: LimitedAction): Promise<void> {
   for (const { subject, lockouts, isShared } of countersOf(action)) {
     if (isShared)
       await query(

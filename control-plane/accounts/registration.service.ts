@@ -11,7 +11,7 @@ import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import { ensureWallet } from '../wallet/wallet.service.ts';
 import { PolicyVersionSchema, UserSchema } from './account.entity.ts';
 import type { PolicyVersionRow, UserRow } from './account.entity.ts';
-import { countAction, uncountAction } from './rate-limits.ts';
+import { clearAfterSuccess, countAction } from './rate-limits.ts';
 import { anonymousAt } from '../request/callers.ts';
 import { checkPassword, hashPassword } from './password.ts';
 import { recordAcceptance, requireCurrentPolicy } from './policy.service.ts';
@@ -55,7 +55,7 @@ export async function register(em: EntityManager, input: Registration, origin: O
     await recordAcceptance(inner, { user, policy: checked.policy, ip: origin.ip });
     return { user, ...(await openSession(inner, user, { ...origin, remember: true })) };
   });
-  await uncountAction(em, action);
+  await clearAfterSuccess(em, action);
   return signedIn;
 }
 

@@ -2,7 +2,7 @@
 import { Download } from 'lucide-react';
 import { useRef } from 'react';
 import { Button } from '../../components/button.tsx';
-import { CopyWord, selectInside, useCopy } from '../../components/copy.tsx';
+import { CopyLabel, selectInside, useCopy } from '../../components/copy.tsx';
 import { download } from '../../components/download.ts';
 import { useTranslation } from '../../translation.ts';
 import type { Key } from './documents.ts';
@@ -51,7 +51,7 @@ export function SecretFrame({ apiKey, secret }: SecretFrameProps) {
             aria-label={t('reveal.copyKey')}
             onClick={() => void copyOrSelect()}
           >
-            <CopyWord outcome={outcome} word={t('reveal.copy')} />
+            <CopyLabel outcome={outcome} idleText={t('reveal.copy')} />
           </Button>
           <Button
             wide

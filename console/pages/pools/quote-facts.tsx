@@ -1,4 +1,6 @@
-/** The parts of a quote: price lines, terms, and payment from the wallet. */
+/**
+ * The parts of a quote for a dedicated pool: remaining time, price lines, terms, and payment from the wallet.
+ */
 import { formatDollars, parseDollars } from '@gateway/shared/money';
 import type { TFunction } from 'i18next';
 import { Timer } from 'lucide-react';
@@ -19,12 +21,12 @@ export function useTimeLeft(quote: Quote | undefined): number {
   return quote === undefined ? 0 : Math.max(0, Date.parse(quote.expiresAt) - now);
 }
 
-/** The time until the quote expires, such as "14:32", or that it has expired. */
+/** Shows the remaining time of a quote, such as "14:32", or that the quote has expired. */
 export function QuoteTimer({ milliseconds }: { milliseconds: number }) {
   const { t } = useTranslation();
   const seconds = Math.ceil(milliseconds / SECOND_MS);
-  const rest = String(seconds % MINUTE_SECONDS).padStart(TWO_DIGITS, '0');
-  const time = `${Math.floor(seconds / MINUTE_SECONDS)}:${rest}`;
+  const remainder = String(seconds % MINUTE_SECONDS).padStart(TWO_DIGITS, '0');
+  const time = `${Math.floor(seconds / MINUTE_SECONDS)}:${remainder}`;
   return (
     <span className="inline-flex items-center gap-1.5 text-table text-ink-2">
       <Timer size={14} strokeWidth={1.75} aria-hidden="true" />
@@ -33,13 +35,13 @@ export function QuoteTimer({ milliseconds }: { milliseconds: number }) {
   );
 }
 
-/** The price lines and their total. */
+/** The price lines and their total. `included` is the number of models that the base price includes. */
 export function QuoteLines({ quote, included }: { quote: Quote; included: number }) {
   const { t } = useTranslation();
   return (
     <LeaderList>
       {quote.lines.map((line, index) => (
-        <LeaderRow key={line.label} {...lineWords(t, { line, index, included, days: quote.periodDays })}>
+        <LeaderRow key={line.label} {...lineTexts(t, { line, index, included, days: quote.periodDays })}>
           <Money amount={line.amount} />
         </LeaderRow>
       ))}
@@ -57,47 +59,48 @@ interface Line {
   days: number;
 }
 
-// The service names its lines in English. The first is the base price, the second the additional models.
-function lineWords(t: TFunction, { line, index, included, days }: Line) {
+// The labels of the API are English. The API always puts the base price first and the additional models
+// second.
+function lineTexts(t: TFunction, { line, index, included, days }: Line) {
   if (index === 0) return { name: t('purchase.lineBase', { days, count: included }) };
   if (index > 1) return { name: line.label };
   return { name: t('purchase.lineAdditional'), note: `${line.quantity} × ${moneyText(line.unitPrice)}` };
 }
 
-/** The terms: cap, dates, gift. A new pool starts when it is paid. */
+/** The terms: requests per minute, start, end and gift credit. A new pool starts when it is paid. */
 export function QuoteTerms({ quote, renewal = false }: { quote: Quote; renewal?: boolean }) {
   const { t } = useTranslation();
   return (
     <LeaderList>
-      <LeaderRow name={<Name word={t('pools.cap')} />}>{t('pools.capOf', { count: quote.rpmCap })}</LeaderRow>
-      <LeaderRow name={<Name word={t('pools.starts')} />}>
+      <LeaderRow name={<Name text={t('pools.cap')} />}>{t('pools.capOf', { count: quote.rpmCap })}</LeaderRow>
+      <LeaderRow name={<Name text={t('pools.starts')} />}>
         {renewal ? <Stamp at={quote.startsAt} /> : t('purchase.onPayment')}
       </LeaderRow>
-      <LeaderRow name={<Name word={t('pools.ends')} />}>
+      <LeaderRow name={<Name text={t('pools.ends')} />}>
         <Stamp at={quote.endsAt} />
       </LeaderRow>
-      <LeaderRow name={<Name word={t('purchase.gift')} />}>
+      <LeaderRow name={<Name text={t('purchase.gift')} />}>
         <Money amount={quote.giftCredit} signed className="text-good" />
       </LeaderRow>
     </LeaderList>
   );
 }
 
-/** Cash before and after the payment, or the missing amount. */
+/** The cash of the wallet, and either what remains after the payment or what is missing for it. */
 export function QuoteCash({ quote }: { quote: Quote }) {
   const { t } = useTranslation();
   const after = (parseDollars(quote.payableFrom) ?? 0n) - (parseDollars(quote.total) ?? 0n);
   return (
     <LeaderList>
-      <LeaderRow name={<Name word={t('purchase.cashNow')} />}>
+      <LeaderRow name={<Name text={t('purchase.cashNow')} />}>
         <Money amount={quote.payableFrom} />
       </LeaderRow>
-      {isShort(quote) ? (
-        <LeaderRow name={<Name word={t('purchase.missing')} />}>
+      {hasTooLittleCash(quote) ? (
+        <LeaderRow name={<Name text={t('purchase.missing')} />}>
           <Money amount={quote.shortfall} className="font-semibold text-bad" />
         </LeaderRow>
       ) : (
-        <LeaderRow name={<Name word={t('purchase.cashAfter')} />}>
+        <LeaderRow name={<Name text={t('purchase.cashAfter')} />}>
           <Money amount={formatDollars(after)} />
         </LeaderRow>
       )}
@@ -105,11 +108,11 @@ export function QuoteCash({ quote }: { quote: Quote }) {
   );
 }
 
-/** Whether the wallet's cash is less than the total. */
-export function isShort({ shortfall }: Pick<Quote, 'shortfall'>): boolean {
+/** Whether the cash of the wallet is less than the total. */
+export function hasTooLittleCash({ shortfall }: Pick<Quote, 'shortfall'>): boolean {
   return /[1-9]/.test(shortfall);
 }
 
-function Name({ word }: { word: string }) {
-  return <span className="text-ink-2">{word}</span>;
+function Name({ text }: { text: string }) {
+  return <span className="text-ink-2">{text}</span>;
 }

@@ -6,7 +6,14 @@ import { Banner, SkeletonRows } from '../../components/notice.tsx';
 import { useTranslation } from '../../translation.ts';
 import { NotifyMe } from './notify-me.tsx';
 import type { Storefront } from './storefront-documents.ts';
-import { QuoteTimer, isShort, QuoteCash, QuoteLines, QuoteTerms, useTimeLeft } from './quote-facts.tsx';
+import {
+  QuoteTimer,
+  hasTooLittleCash,
+  QuoteCash,
+  QuoteLines,
+  QuoteTerms,
+  useTimeLeft,
+} from './quote-facts.tsx';
 import { Shortfall } from './shortfall.tsx';
 import type { QuoteState } from './use-quote.ts';
 
@@ -50,7 +57,7 @@ export function QuotePanel({ storefront, quoteState, wanted, refused, busy }: Qu
         {closed && <NotifyMe />}
         {!closed && refused !== undefined && <Refused words={refused} />}
         {!closed && failure !== undefined && <Refused words={failure} />}
-        {quote && current && isShort(quote) && !closed && <Shortfall quote={quote} />}
+        {quote && current && hasTooLittleCash(quote) && !closed && <Shortfall quote={quote} />}
         {!closed && <Pay {...{ quoteState, left, wanted, busy }} />}
         <p className="text-hint text-ink-2">{t('purchase.fromCash')}</p>
       </div>

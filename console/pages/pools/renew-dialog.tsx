@@ -11,7 +11,14 @@ import { useIdempotencyKey } from '../idempotency.ts';
 import { FailureBanner } from '../task-dialog.tsx';
 import { useSubmit } from '../use-submit.ts';
 import { type Pool, type Quote, RenewPool } from './documents.ts';
-import { QuoteTimer, isShort, QuoteCash, QuoteLines, QuoteTerms, useTimeLeft } from './quote-facts.tsx';
+import {
+  QuoteTimer,
+  hasTooLittleCash,
+  QuoteCash,
+  QuoteLines,
+  QuoteTerms,
+  useTimeLeft,
+} from './quote-facts.tsx';
 import { Shortfall } from './shortfall.tsx';
 import { useQuote } from './use-quote.ts';
 
@@ -48,7 +55,7 @@ export function RenewDialog({ pool, onClose }: RenewProps) {
       <Button variant="ghost" onClick={onClose}>
         {t('dialog.cancel')}
       </Button>
-      {payable && !isShort(quote) && pay}
+      {payable && !hasTooLittleCash(quote) && pay}
       {!payable && (failure !== undefined || (current && left === 0)) && (
         <Button onClick={again}>{t('purchase.newPrice')}</Button>
       )}
@@ -71,7 +78,7 @@ export function RenewDialog({ pool, onClose }: RenewProps) {
             <QuoteLines quote={quote} included={data?.poolStorefront.includedModels ?? 0} />
             <QuoteTerms quote={quote} renewal />
             <QuoteCash quote={quote} />
-            {isShort(quote) && <Shortfall quote={quote} />}
+            {hasTooLittleCash(quote) && <Shortfall quote={quote} />}
           </div>
         )}
       </form>

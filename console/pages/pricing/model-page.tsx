@@ -5,7 +5,7 @@ import { Check, Clock } from 'lucide-react';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Button, buttonClass } from '../../components/button.tsx';
-import { CopyWord, useCopy } from '../../components/copy.tsx';
+import { CopyLabel, useCopy } from '../../components/copy.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { Money } from '../../components/money.tsx';
@@ -148,7 +148,7 @@ function CopyName({ name }: { name: string }) {
   const { outcome, copy } = useCopy(name);
   return (
     <Button size="small" onClick={() => void copy()}>
-      <CopyWord outcome={outcome} word={t('model.copyName')} />
+      <CopyLabel outcome={outcome} idleText={t('model.copyName')} />
     </Button>
   );
 }

@@ -1,7 +1,7 @@
 /** Shows the recovery codes once, with buttons to copy and download them. */
 import { Download } from 'lucide-react';
 import { Button } from '../../components/button.tsx';
-import { CopyWord, useCopy } from '../../components/copy.tsx';
+import { CopyLabel, useCopy } from '../../components/copy.tsx';
 import { download } from '../../components/download.ts';
 import { OnceDialog } from '../../components/once-dialog.tsx';
 import { useTranslation } from '../../translation.ts';
@@ -32,7 +32,7 @@ export function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; on
           aria-label={t('totp.copyCodes')}
           onClick={() => void copy()}
         >
-          <CopyWord outcome={outcome} />
+          <CopyLabel outcome={outcome} />
         </Button>
         <Button
           icon={<Download size={16} strokeWidth={1.75} aria-hidden="true" />}

@@ -14,17 +14,19 @@ import { useTranslation } from '../../translation.ts';
 import { Attempts, isRefusedByProvider } from './attempts.tsx';
 import { type Receipt as Found, ReceiptQuery } from './documents.ts';
 
-/** The receipt; nothing for an unknown id, because the usage log on the page says that it has no entry. */
+/**
+ * The receipt. Renders nothing for an unknown id: the usage log on the same page says that it has no entry.
+ */
 export function Receipt({ requestId }: { requestId: string }) {
   const { t } = useTranslation();
-  const [{ data, error }, again] = useQuery({ query: ReceiptQuery, variables: { requestId } });
+  const [{ data, error }, queryAgain] = useQuery({ query: ReceiptQuery, variables: { requestId } });
   if (error) {
     return (
       <Failure
         title={t('usage.receiptFailed')}
         safe={t('usage.failedSafe')}
         requestId={requestIdOf(error)}
-        onRetry={again}
+        onRetry={queryAgain}
       />
     );
   }
@@ -36,16 +38,17 @@ export function Receipt({ requestId }: { requestId: string }) {
       className="mb-8 max-w-[640px] rounded-card border border-line bg-raise p-5"
     >
       <Head requestId={requestId} />
-      <p className="mt-2 mb-3 text-ink-2">
-        {t(`usage.outcomes.${outcomeOf(receipt)}`)}
-      </p>
+      <p className="mt-2 mb-3 text-ink-2">{t(`usage.outcomes.${outcomeOf(receipt)}`)}</p>
       <Facts receipt={receipt} />
       <Attempts receipt={receipt} />
     </section>
   );
 }
 
-/** The key of the sentence about the outcome. A pool may have paid for content that was sent. */
+/**
+ * The message about the outcome. A request that was cut has one of two messages: with or without a charge. A
+ * request of a pool has no charge of its own.
+ */
 function outcomeOf(receipt: Found) {
   const { outcome } = receipt.entry;
   if (isRefusedByProvider(receipt)) return 'PROVIDER_REFUSED';

@@ -1,4 +1,7 @@
-/** How to add cash: in a dialog, or by an administrator if no method of payment is offered. */
+/**
+ * The card "Add funds" of the wallet page. It opens a dialog with the methods of payment. If none is offered,
+ * it says that an administrator adds cash.
+ */
 import { lazy, Suspense, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { useTranslation } from '../../translation.ts';
@@ -9,17 +12,19 @@ const AddFundsDialog = lazy(async () => ({ default: (await loadDialog()).AddFund
 
 interface AddFundsProps {
   options: PaymentOptions;
-  /** Path of the console to return to after the payment. With it, the dialog is open from the start. */
+  /** Path of the page to return to after the payment. If it is defined, the dialog opens with the page. */
   back: string | undefined;
 }
 
-/** What happens to an added amount; without a method of payment, who can add cash. */
+/**
+ * The message about what happens to added cash, or about who adds cash if no method of payment is offered.
+ */
 function sentenceOf({ card, crypto }: PaymentOptions) {
   if (card?.playMoney) return 'wallet.pay.playMoney';
   return card || crypto.length > 0 ? 'wallet.pay.sentence' : 'wallet.topUp';
 }
 
-/** The card of the wallet page. */
+/** The card, and the dialog while it is open. */
 export function AddFunds({ options, back }: AddFundsProps) {
   const { t } = useTranslation();
   const isOffered = options.card !== null || options.crypto.length > 0;

@@ -1,6 +1,7 @@
-/** Search parameters of the list of all pools. */
+/** The query parameters in the address of the page that lists the pools of all users. */
 import { textOf, wordOf } from '../../../components/search-parameters.ts';
 
+/** States of a pool that the list can be filtered by. */
 export const POOL_STATES = ['ACTIVE', 'EXPIRING', 'EXPIRED', 'CANCELLED'] as const;
 
 export interface PoolListSearch {
@@ -9,7 +10,7 @@ export interface PoolListSearch {
   after?: string | undefined;
 }
 
-/** Parses the search parameters of the list. */
+/** Reads the query parameters. A parameter of another form becomes undefined. */
 export function validPoolListSearch(search: Record<string, unknown>): PoolListSearch {
   return {
     search: textOf(search['search']),
