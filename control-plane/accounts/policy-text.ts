@@ -1,9 +1,35 @@
 /**
- * Text of the first privacy policy, which is seeded into an empty database. Administrators publish later
- * ones.
+ * The default text of the privacy policy. It is seeded into an empty database, and replaces a default text of
+ * an earlier release. Administrators publish their own.
  */
+import { createHash } from 'node:crypto';
 
 export const POLICY_VERSION = '1.0';
+
+/** The words with which a default text names its version. */
+const NAMED_VERSION = /^Version [\d.]+\. /m;
+
+/** Digests of the default texts of earlier releases. Add the digest of a text that you replace. */
+const EARLIER_DEFAULTS: ReadonlySet<string> = new Set([
+  'd775550858edf3fd6e65248423c4d0fab44ebebbcb972ebe2d1d3db9b3050efd',
+  'c37d04947577e3d3bd0cb31f4966a234ae421dd37e9358de04f7ea52a2ad0b9a',
+  '82f093ec16c1c7574a9da88d2e26b4b1c71f22c48ee99c807f647936aac90dbe',
+]);
+
+/** The default text, naming this version. */
+export function defaultPolicy(version: string): string {
+  return POLICY_TEXT.replace(NAMED_VERSION, `Version ${version}. `);
+}
+
+/** SHA-256 of a text in hexadecimal, which is the same whatever version the text names. */
+export function digestOfPolicy(markdown: string): string {
+  return createHash('sha256').update(markdown.replace(NAMED_VERSION, '')).digest('hex');
+}
+
+/** Whether the text is the unedited default of an earlier release. */
+export function isEarlierDefault(markdown: string): boolean {
+  return EARLIER_DEFAULTS.has(digestOfPolicy(markdown));
+}
 
 export const POLICY_TEXT = `# Privacy policy
 

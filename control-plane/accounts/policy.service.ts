@@ -2,13 +2,14 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { audit } from '../audit/audit.service.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
 import type { Actor } from '../graphql/context.ts';
 import { UserFailure } from '../graphql/errors.ts';
 import { newId } from '../database/ids.ts';
 import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import { PolicyAcceptanceSchema, PolicyVersionSchema } from './account.entity.ts';
 import type { PolicyAcceptanceRow, PolicyVersionRow, UserRow } from './account.entity.ts';
-import { POLICY_TEXT, POLICY_VERSION } from './policy-text.ts';
+import { defaultPolicy, isEarlierDefault, POLICY_TEXT, POLICY_VERSION } from './policy-text.ts';
 
 /** Two or three numbers with dots. */
 const VERSION = /^\d{1,4}(\.\d{1,4}){1,2}$/;
@@ -152,7 +153,7 @@ export async function publishPolicy(
   if (!input.markdown.trim() || input.markdown.length > TEXT_LENGTH_MAX)
     throw new UserFailure('INVALID', `Enter a text of 1 to ${TEXT_LENGTH_MAX} characters.`, 'markdown');
   return inTransaction(em, async (inner) => {
-    await query(inner, sql`select pg_advisory_xact_lock(hashtextextended('policy', 0))`);
+    await lockPolicy(inner);
     if (await inner.count(PolicyVersionSchema, { version }))
       throw new UserFailure('TAKEN', 'This version exists already. Choose a higher number.', 'version');
     const effectiveAt = input.effectiveAt ?? new Date();
@@ -189,7 +190,11 @@ export async function publishPolicy(
   });
 }
 
-/** Inserts version 1.0 if no version exists. */
+/**
+ * Inserts version 1.0 if no version exists. If the newest version is the unedited default text of an earlier
+ * release, publishes the present default text under the next number. Never replaces a text of an
+ * administrator.
+ */
 export async function seedPolicy(em: EntityManager): Promise<void> {
   const sha256 = createHash('sha256').update(POLICY_TEXT).digest('hex');
   await query(
@@ -198,4 +203,30 @@ export async function seedPolicy(em: EntityManager): Promise<void> {
     select ${newId('pol')}, ${POLICY_VERSION}, now(), ${POLICY_TEXT}, ${sha256}
     where not exists (select from policy_version) on conflict do nothing`,
   );
+  await inTransaction(em, followDefault);
+}
+
+async function followDefault(em: EntityManager): Promise<void> {
+  await lockPolicy(em);
+  const [newest] = await policyVersions(em);
+  if (!newest || !isEarlierDefault(newest.markdown)) return;
+  const version = await nextNumber(em, newest.version);
+  const changeSummary = 'The text of this release of the gateway.';
+  const text = { version, markdown: defaultPolicy(version), changeSummary, requireReacceptance: false };
+  await publishPolicy(em, text, SYSTEM_ACTOR);
+}
+
+/** The first free number after this one, e.g. 1.1 after 1.0. */
+async function nextNumber(em: EntityManager, version: string): Promise<string> {
+  const parts = version.split('.').map(Number);
+  for (;;) {
+    parts.push((parts.pop() ?? 0) + 1);
+    const next = parts.join('.');
+    if ((await em.count(PolicyVersionSchema, { version: next })) === 0) return next;
+  }
+}
+
+/** Publications run one after another. */
+async function lockPolicy(em: EntityManager): Promise<void> {
+  await query(em, sql`select pg_advisory_xact_lock(hashtextextended('policy', 0))`);
 }

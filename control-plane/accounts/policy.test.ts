@@ -2,6 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codesOf, pick, POLICY, startTestApp } from '../../test/control/app.ts';
 import type { TestApp } from '../../test/control/app.ts';
+import { query, sql } from '../database/sql.ts';
+import { defaultPolicy, digestOfPolicy } from './policy-text.ts';
+import { seedPolicy } from './policy.service.ts';
 
 const PUBLISH = `mutation ($input: AdminPolicyInput!) { adminPolicyPublish(input: $input) {
     policy { version sha256 } userErrors { code field } } }`;
@@ -75,5 +78,53 @@ describe('the privacy policy', () => {
       const answer = await admin.send(PUBLISH, version('9.0', part));
       expect(codesOf(answer, 'adminPolicyPublish')).toHaveLength(1);
     }
+  });
+});
+
+describe('the default text of the policy', () => {
+  /** Digest of the present text. If you change the text, add the digest below to EARLIER_DEFAULTS first. */
+  const PRESENT = '1e86249765555bbe5565f6b40b2856a9a806789655a4b40a44c90ee1504ac7d3';
+  /** The text before Personal Intelligence was described. */
+  const EARLIER = defaultPolicy('1.0').replace(
+    /The model that reads your conversations[^]*Requests made with an API key are never/,
+    'You can delete single conversations, single derived items, or everything at once. Requests\n' +
+      'made with an API key are never',
+  );
+  let test: TestApp;
+  beforeAll(async () => {
+    test = await startTestApp();
+  });
+  afterAll(() => test.close());
+
+  const em = () => test.orm.em.fork();
+  const versions = () =>
+    query<{ version: string; markdown: string }>(
+      em(),
+      sql`select version, markdown from policy_version order by effective_at`,
+    );
+
+  it('is the one whose digest is recorded, whatever version it names', () => {
+    expect(digestOfPolicy(defaultPolicy('1.0'))).toBe(PRESENT);
+    expect(digestOfPolicy(defaultPolicy('7.12'))).toBe(PRESENT);
+  });
+
+  it('follows the release once if it was never edited, and nobody must accept it again', async () => {
+    const user = await test.user('early@example.com');
+    await query(em(), sql`update policy_version set markdown = ${EARLIER}`);
+    await Promise.all([seedPolicy(em()), seedPolicy(em())]);
+    await seedPolicy(em());
+    const [, published, ...more] = await versions();
+    expect(published).toEqual({ version: '1.1', markdown: defaultPolicy('1.1') });
+    expect(published?.markdown).toContain('Version 1.1. ');
+    expect(more).toEqual([]);
+    const open = await user.send('{ viewer { mustAcceptPolicy { version } } }');
+    expect(pick(open, 'viewer', 'mustAcceptPolicy')).toBeNull();
+  });
+
+  it("never replaces an administrator's text", async () => {
+    const own = `${EARLIER}\nOur office is in Oslo.`;
+    await query(em(), sql`update policy_version set markdown = ${own} where version = '1.1'`);
+    await seedPolicy(em());
+    expect((await versions()).map(({ version }) => version)).toEqual(['1.0', '1.1']);
   });
 });
