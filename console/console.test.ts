@@ -42,6 +42,16 @@ describe.skipIf(!ready)('keys', () => {
     });
   });
 
+  test('a copy that the browser refuses is announced to screen readers', async () => {
+    await visit('/keys', async (page) => {
+      await page.addInitScript('delete Navigator.prototype.clipboard');
+      await page.reload();
+      const button = page.getByRole('button', { name: 'Copy the base address' }).first();
+      await button.click();
+      await button.getByRole('status').filter({ hasText: 'Press Ctrl C' }).waitFor({ state: 'attached' });
+    });
+  });
+
   test('the first visit shows three steps', async () => {
     house.stage.fake.state.keys = [];
     await visit('/keys', async (page) => {

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { dateText, exactText, relative, setTimeZone, stampText, utcDayText } from './time.tsx';
+import { dateText, exactText, relative, setTimeZone, stampText, timeTexts, utcDayText } from './time.tsx';
 
 const NEW_YEAR = new Date('2026-12-31T12:30:05Z');
 
@@ -25,6 +25,18 @@ it('the zone of the profile also decides whether a date shows its year', () => {
 it('a day of the calendar of the service stays the same in every zone', () => {
   setTimeZone('America/New_York');
   expect(utcDayText('2026-11-20', 'en')).toBe('20 Nov');
+});
+
+it('an invalid time is shown unchanged and without a tooltip', () => {
+  expect(timeTexts('soon', 'en', stampText)).toEqual({ text: 'soon', exact: undefined });
+});
+
+it('a valid time has its exact time as tooltip', () => {
+  setTimeZone('UTC');
+  expect(timeTexts('2026-12-31T12:30:05Z', 'en', dateText)).toEqual({
+    text: '31 Dec 2026',
+    exact: exactText(NEW_YEAR, 'en'),
+  });
 });
 
 it('a zone that the browser does not know leaves the zone of the device', () => {

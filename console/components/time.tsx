@@ -101,8 +101,6 @@ export function stampText(at: Date, language: string, seconds = false): string {
 
 /** A time relative to now, such as "34 s ago". The text changes while the page is open. */
 export function Ago({ at }: { at: string }) {
-  const { i18n } = useTranslation();
-  useStore(zone);
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
     const timer = setInterval(() => {
@@ -112,49 +110,64 @@ export function Ago({ at }: { at: string }) {
       clearInterval(timer);
     };
   }, []);
-  const moment = new Date(at);
-  return (
-    <time dateTime={at} title={exactText(moment, i18n.language)}>
-      {relative(moment, now, i18n.language)}
-    </time>
-  );
+  return <TimeElement at={at} format={(moment, language) => relative(moment, now, language)} />;
 }
 
 /** A date and time, such as "20 Nov 15:00"; optionally with seconds. */
 export function Stamp({ at, seconds = false }: { at: string; seconds?: boolean }) {
-  const { i18n } = useTranslation();
-  useStore(zone);
-  const moment = new Date(at);
   return (
-    <time dateTime={at} title={exactText(moment, i18n.language)} className="whitespace-nowrap">
-      {stampText(moment, i18n.language, seconds)}
-    </time>
+    <TimeElement
+      at={at}
+      className="whitespace-nowrap"
+      format={(moment, language) => stampText(moment, language, seconds)}
+    />
   );
 }
 
 /** A date, such as "20 Nov 2026". */
 export function Day({ at }: { at: string }) {
-  const { i18n } = useTranslation();
-  useStore(zone);
-  const moment = new Date(at);
-  return (
-    <time dateTime={at} title={exactText(moment, i18n.language)}>
-      {dateText(moment, i18n.language)}
-    </time>
-  );
+  return <TimeElement at={at} format={dateText} />;
 }
 
 /** A time of today as "15:00:27", any other time as "20 Nov 15:00". */
 export function Clock({ at }: { at: string }) {
+  return <TimeElement at={at} className="whitespace-nowrap" format={clockText} />;
+}
+
+function clockText(at: Date, language: string): string {
+  const day = formatOf('en', { dateStyle: 'short' });
+  if (day.format(at) !== day.format(new Date())) return stampText(at, language);
+  return formatOf(language, { timeStyle: 'medium', hourCycle: 'h23' }).format(at);
+}
+
+interface TimeElementProps {
+  /** ISO 8601. */
+  at: string;
+  className?: string;
+  format: (at: Date, language: string) => string;
+}
+
+function TimeElement({ at, className, format }: TimeElementProps) {
   const { i18n } = useTranslation();
   useStore(zone);
-  const moment = new Date(at);
-  const day = formatOf('en', { dateStyle: 'short' });
-  const today = day.format(moment) === day.format(new Date());
-  const clock = formatOf(i18n.language, { timeStyle: 'medium', hourCycle: 'h23' });
+  const { text, exact } = timeTexts(at, i18n.language, format);
   return (
-    <time dateTime={at} title={exactText(moment, i18n.language)} className="whitespace-nowrap">
-      {today ? clock.format(moment) : stampText(moment, i18n.language)}
+    <time dateTime={at} title={exact} className={className}>
+      {text}
     </time>
   );
+}
+
+/**
+ * The text and the exact text of a time. An invalid time is shown unchanged, because one wrong value must not
+ * prevent the rendering of a whole page; formats throw a RangeError for it.
+ */
+export function timeTexts(
+  at: string,
+  language: string,
+  format: TimeElementProps['format'],
+): { text: string; exact: string | undefined } {
+  const moment = new Date(at);
+  if (Number.isNaN(moment.getTime())) return { text: at, exact: undefined };
+  return { text: format(moment, language), exact: exactText(moment, language) };
 }

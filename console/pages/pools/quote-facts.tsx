@@ -53,17 +53,23 @@ export function QuoteLines({ quote, included }: { quote: Quote; included: number
 }
 
 interface Line {
-  line: Quote['lines'][number];
+  line: Pick<Quote['lines'][number], 'label' | 'quantity' | 'unitPrice'>;
+  /** Index of the line in the quote. */
   index: number;
   included: number;
   days: number;
 }
 
-// The labels of the API are English. The API always puts the base price first and the additional models
-// second.
-function lineTexts(t: TFunction, { line, index, included, days }: Line) {
+/** The service's label of the line for models beyond the included ones. */
+const ADDITIONAL_MODELS = 'Further model';
+
+/**
+ * The translated label of a price line. The labels of the service are English. Its first line is always the
+ * base price. A line that the console does not know keeps the label of the service.
+ */
+export function lineTexts(t: TFunction, { line, index, included, days }: Line) {
   if (index === 0) return { name: t('purchase.lineBase', { days, count: included }) };
-  if (index > 1) return { name: line.label };
+  if (line.label !== ADDITIONAL_MODELS) return { name: line.label };
   return { name: t('purchase.lineAdditional'), note: `${line.quantity} × ${moneyText(line.unitPrice)}` };
 }
 
