@@ -1,4 +1,7 @@
-/** A node's server for tests of the request path, over a fake configuration, ledger and permits. */
+/**
+ * Test set-up for the request path of a node: the real HTTP server with a fake configuration, a fake ledger
+ * and fake permits.
+ */
 import { IncomingMessage, request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Socket } from 'node:net';
@@ -52,21 +55,27 @@ export const SETTINGS: SettingsRecord = {
   nodeIds: [],
 };
 
-/** The key of stored objects that all test nodes share. */
+/** Encrypts the ids of stored objects. All test nodes use the same key. */
 const SEALED_IDS = new SealedIds(Buffer.alloc(32, 9));
 
-/** Counts holds and charges. `failCommit` simulates a full disk, `refuse` an empty wallet. */
+/**
+ * A ledger in memory that records holds and charges. Every wallet has enough money unless a test says
+ * otherwise.
+ */
 export class FakeLedger implements Ledger {
+  /** Charges that were committed, in order. */
   charges: UsageRecord[] = [];
   /** Records of requests that cost nothing. */
   free: UsageRecord[] = [];
   /** Number of open holds. */
   open = 0;
+  /** Error of every hold, for instance of an empty wallet. */
   refuse: Error | undefined;
-  /** Wallets without money. */
+  /** Ids of wallets without money. */
   broke = new Set<string>();
+  /** Error of every commit, for instance of a full disk. */
   failCommit: Error | undefined;
-  /** Awaited before a commit completes. */
+  /** Runs before each commit; the commit waits for its promise. */
   onCommit: () => Promise<void> = async () => undefined;
 
   async hold({ walletId }: KeyRecord, _price: Micros): Promise<Hold> {
@@ -91,7 +100,7 @@ export class FakeLedger implements Ledger {
   }
 }
 
-/** A configuration that tests fill. Lookups search its lists. */
+/** A configuration whose lists a test fills. */
 export class FakeStore implements ConfigStore {
   settings = SETTINGS;
   keys: KeyRecord[] = [];
@@ -100,9 +109,9 @@ export class FakeStore implements ConfigStore {
   pools: PoolRecord[] = [];
   accounts: AccountRecord[] = [];
   confirmedAt = Date.now();
-  /** Whether the node has no configuration. */
+  /** Simulates a node that has not received a configuration. */
   absent = false;
-  #stopped: (keys: ReadonlyMap<string, KeyStop>) => void = () => undefined;
+  #stopListener: (keys: ReadonlyMap<string, KeyStop>) => void = () => undefined;
 
   get current(): Config | undefined {
     if (this.absent) return undefined;
@@ -128,22 +137,26 @@ export class FakeStore implements ConfigStore {
   }
 
   onKeysStopped(listener: (keys: ReadonlyMap<string, KeyStop>) => void): void {
-    this.#stopped = listener;
+    this.#stopListener = listener;
   }
 
-  /** Stops a key, or only some of its secrets, as a new configuration would. */
+  /**
+   * Notifies the server that a key was stopped, as a new configuration does. `secrets` limits the stop to
+   * some secrets of the key.
+   */
   stop(keyId: string, by: StoppedBy = 'OWNER', secrets?: readonly string[]): void {
-    this.#stopped(new Map([[keyId, { by, ...(secrets && { secrets }) }]]));
+    this.#stopListener(new Map([[keyId, { by, ...(secrets && { secrets }) }]]));
   }
 }
 
-/** Admits every request. `refuse` simulates a pool whose rate limit is reached. */
+/** Permits that admit every request unless `refuse` is set. */
 export class FakePermits implements Permits {
-  /** Number of permits in use. */
+  /** Number of admitted requests whose permit was not returned. */
   admitted = 0;
+  /** Error of every request, for instance of a pool whose rate limit is reached. */
   refuse: Error | undefined;
-  /** Remaining requests of the pool as the node knows them. */
-  known: RateLimitStatus | undefined = { remaining: 41, resetMs: 6_500 };
+  /** The rate limit that the node reports in headers; undefined for no headers. */
+  status: RateLimitStatus | undefined = { remaining: 41, resetMs: 6_500 };
 
   async admit(): Promise<Permit> {
     if (this.refuse) throw this.refuse;
@@ -156,11 +169,11 @@ export class FakePermits implements Permits {
   }
 
   rateLimitStatus(): RateLimitStatus | undefined {
-    return this.known;
+    return this.status;
   }
 }
 
-/** A key record with these changes, and its secret. */
+/** A valid API key of the main domain: its secret and its record, with these changes to the record. */
 export function makeKey(changes: Partial<KeyRecord> = {}): { secret: string; record: KeyRecord } {
   const secret = issueKey();
   return {
@@ -186,7 +199,7 @@ export function makeKey(changes: Partial<KeyRecord> = {}): { secret: string; rec
   };
 }
 
-/** A model record with these changes. */
+/** A model for chat completions at 0.10 USD per request, with these changes. */
 export function makeModel(changes: Partial<ModelRecord> = {}): ModelRecord {
   return {
     kind: 'MODEL',
@@ -207,13 +220,13 @@ export function makeModel(changes: Partial<ModelRecord> = {}): ModelRecord {
   };
 }
 
-/** An empty body of a call that did not come over a socket. */
+/** An empty request body, for calls that a test makes without a socket. */
 export function makeIncoming(): IncomingBody {
   const memory = new SharedBudget({ total: 1, reserve: 0, floor: 0 });
   return new IncomingBody(new IncomingMessage(new Socket()), { memory, slow: new SlowBodies(() => 0) });
 }
 
-/** Changes of a route and its provider. */
+/** Values that replace the defaults of `makeRoute`. */
 export interface RouteChanges {
   provider?: Partial<ProviderRecord>;
   route?: Partial<RouteRecord>;
@@ -221,7 +234,7 @@ export interface RouteChanges {
   certificate?: CompiledCredential;
 }
 
-/** A route to an upstream at this origin. */
+/** A route of `model-1` to an upstream at this origin, with one credential. */
 export function makeRoute(origin: string, changes: RouteChanges = {}): CompiledRoute {
   const id = changes.route?.id ?? 'route-1';
   return {
@@ -263,11 +276,11 @@ export interface TestNode {
   /** A valid key of the main domain. */
   secret: string;
   port: number;
-  /** Sends one request with the key on its own connection. */
+  /** Sends one request with the key, on a new connection, and resolves when the answer has ended. */
   call(options: CallOptions): Promise<CallResult>;
-  /** Stops like the process: requests in progress are cut with an error. */
+  /** Shuts the server down as the process does. The server cuts requests in progress with an error. */
   stop(): Promise<void>;
-  /** Closes all connections and the server. */
+  /** Closes all connections at once, then the server. */
   close(): Promise<void>;
 }
 
@@ -275,18 +288,19 @@ export interface TestNode {
 export interface CallOptions {
   method?: string;
   path?: string;
-  /** An empty value removes a default header. */
+  /** Added to the default headers. An empty value removes a header. */
   headers?: Record<string, string>;
+  /** A string or buffer is sent unchanged; any other value as JSON. */
   body?: unknown;
-  /** Called with the text so far. The client leaves when it returns true. */
+  /** Called with the text received so far. The client disconnects when the function returns true. */
   leaveWhen?: (text: string) => boolean;
-  /** The client leaves when this resolves. */
+  /** The client disconnects when this promise resolves. */
   leaveAfter?: Promise<void>;
-  /** The client reads nothing until this resolves. */
+  /** The client reads nothing until this promise resolves. */
   readAfter?: Promise<void>;
 }
 
-/** An answer. `broken` means that the connection closed before the answer's proper end. */
+/** An answer. `broken` means that the connection closed before the HTTP message was complete. */
 export interface CallResult {
   status: number;
   headers: IncomingHttpHeaders;
@@ -294,7 +308,7 @@ export interface CallResult {
   broken: boolean;
 }
 
-/** Parts of a server that a test replaces. */
+/** Parts of the server that a test replaces; all others have defaults. */
 interface NodeParts {
   wallNow?: () => number;
   identityTokenFiles?: { AWS?: string; GOOGLE?: string };
@@ -308,7 +322,7 @@ interface NodeParts {
   vitals?: () => Vitals;
 }
 
-/** Starts a server with one key, one model, and no route. */
+/** Starts a server with one key and one model. The model has no route until the test adds one. */
 export async function startNode(parts: NodeParts = {}): Promise<TestNode> {
   const store = new FakeStore();
   const ledger = new FakeLedger();
@@ -344,6 +358,10 @@ export async function startNode(parts: NodeParts = {}): Promise<TestNode> {
   };
 }
 
+/**
+ * Sends one request. If the client is to disconnect (`leaveWhen`, `leaveAfter`), an error of the connection
+ * gives a broken answer with status 0; otherwise the promise is rejected with that error.
+ */
 function call(port: number, secret: string, options: CallOptions): Promise<CallResult> {
   const { method = 'POST', path = '/v1/chat/completions', leaveWhen, leaveAfter } = options;
   const isRaw = typeof options.body === 'string' || Buffer.isBuffer(options.body);
@@ -372,13 +390,13 @@ function call(port: number, secret: string, options: CallOptions): Promise<CallR
       },
     );
     void leaveAfter?.then(() => request.destroy());
-    const gone: CallResult = { status: 0, headers: {}, text: '', broken: true };
-    request.on('error', (error) => (leaveWhen || leaveAfter ? resolve(gone) : reject(error)));
+    const noAnswer: CallResult = { status: 0, headers: {}, text: '', broken: true };
+    request.on('error', (error) => (leaveWhen || leaveAfter ? resolve(noAnswer) : reject(error)));
     request.end(body);
   });
 }
 
-/** Resolves when the condition holds. The test's own timeout ends the wait. */
+/** Resolves when the condition is true. There is no time limit besides that of the test. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

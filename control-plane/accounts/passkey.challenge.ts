@@ -24,7 +24,8 @@ export interface RelyingParty {
 }
 
 /**
- * The relying party of this console; null if browsers offer no passkeys there: neither https nor localhost.
+ * The relying party of this console; null if browsers permit no passkeys at its address, because the address
+ * is an IP address, or is neither https nor localhost.
  */
 export function relyingPartyOf({ consoleUrl }: Pick<Settings, 'consoleUrl'>): RelyingParty | null {
   const { protocol, hostname, origin } = new URL(consoleUrl);

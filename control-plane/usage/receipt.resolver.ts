@@ -1,4 +1,7 @@
-/** Receipts on the API: how a request was served, and why it was charged or not. They contain no content. */
+/**
+ * GraphQL query for the receipt of a request: its attempts, its price, who paid, and why it was charged or
+ * not. A receipt contains neither prompts nor answers.
+ */
 import 'reflect-metadata';
 import { Arg, Ctx, Field, ID, Int, ObjectType, Query, Resolver } from 'type-graphql';
 import type { AttemptRecord } from '@gateway/shared/records';
@@ -21,7 +24,7 @@ export const ChargeSettlement = describeEnum<ReceiptCharge['settlement']>(
   },
 );
 
-/** The position of a charge in a journal, for administrators. */
+/** The position of a charge in a journal. Only administrators get it. */
 @ObjectType({ description: 'The position of a charge in the journal of a node, for administrators.' })
 export class ReceiptPlaceView {
   @Field(() => ID, { description: 'The node that served the request.' })
@@ -89,7 +92,7 @@ const EXPLANATIONS: Record<UsageEntry['outcome'], string> = {
   THROTTLED: 'The request exceeded a limit. It was not charged.',
 };
 
-/** Outcomes in which the customer got content, and pays if the request had a price. */
+/** Outcomes in which content was relayed. Such a request is charged unless its price is 0 or a pool paid. */
 const PAID_OUTCOMES: ReadonlySet<UsageEntry['outcome']> = new Set(['DELIVERED', 'CLIENT_LEFT', 'KEY_CUT']);
 
 /** The query for receipts. */
@@ -110,6 +113,7 @@ export class ReceiptResolver {
   }
 }
 
+/** The receipt as the API shows it. Only administrators get the position of the charge. */
 function viewOf({ entry, tried, charge, place }: Receipt, isAdmin: boolean): RequestReceipt {
   return {
     entry,
@@ -117,7 +121,7 @@ function viewOf({ entry, tried, charge, place }: Receipt, isAdmin: boolean): Req
     attemptsOmitted: tried.omitted,
     explanation: explain(entry, {
       charge,
-      wasTried: tried.attempts.some(({ outcome }) => outcome === 'FAILED'),
+      hasFailedAttempt: tried.attempts.some(({ outcome }) => outcome === 'FAILED'),
     }),
     amount: charge?.amount ?? 0n,
     settlement: charge?.settlement ?? null,
@@ -127,12 +131,15 @@ function viewOf({ entry, tried, charge, place }: Receipt, isAdmin: boolean): Req
   };
 }
 
+/** Sentences that say how the request ended, and why it was charged or not. */
 function explain(
   { outcome, poolId, basePrice }: UsageEntry,
-  { charge, wasTried }: { charge: ReceiptCharge | null; wasTried: boolean },
+  { charge, hasFailedAttempt }: { charge: ReceiptCharge | null; hasFailedAttempt: boolean },
 ): string {
   const sentence = EXPLANATIONS[outcome];
-  if (outcome === 'REFUSED' && wasTried) return 'The provider refused the request. It was not charged.';
+  // The same outcome has two causes. A failed attempt shows that a provider was asked, and refused.
+  if (outcome === 'REFUSED' && hasFailedAttempt)
+    return 'The provider refused the request. It was not charged.';
   if (!PAID_OUTCOMES.has(outcome)) return sentence;
   if (!charge) {
     if (poolId) return `${sentence} The pool is paid per period, not per request.`;

@@ -30,7 +30,7 @@ describe('a settlement plan', () => {
     const plan = planSettlement([charge(3), charge(1), charge(2)], new Map([['l1', holding(200n)]]));
     expect(seqs(plan.covered)).toEqual([1, 2]);
     expect(seqs(plan.late)).toEqual([3]);
-    expect(plan.drains).toEqual(new Map([['l1', { cash: 200n, gift: 0n, count: 2 }]]));
+    expect(plan.leaseDebits).toEqual(new Map([['l1', { cash: 200n, gift: 0n, count: 2 }]]));
   });
 
   test('covers a small charge after one that is too large', () => {
@@ -45,7 +45,7 @@ describe('a settlement plan', () => {
       ['l2', holding(0n, 900n)],
     ]);
     const plan = planSettlement([charge(1), charge(2), charge(3, 'l2')], holdings);
-    expect(plan.drains).toEqual(
+    expect(plan.leaseDebits).toEqual(
       new Map([
         ['l1', { cash: 50n, gift: 150n, count: 2 }],
         ['l2', { cash: 0n, gift: 100n, count: 1 }],
@@ -58,7 +58,7 @@ describe('a settlement plan', () => {
     const plan = planSettlement([charge(1), charge(2, 'l9')], new Map([['l1', holding(900n, 900n, false)]]));
     expect(seqs(plan.late)).toEqual([1, 2]);
     expect(plan.covered).toEqual([]);
-    expect(plan.drains).toEqual(new Map());
+    expect(plan.leaseDebits).toEqual(new Map());
   });
 });
 

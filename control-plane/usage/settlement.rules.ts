@@ -77,10 +77,10 @@ export interface LeaseHolding {
 export interface SettlementPlan {
   /** Charges that their leases pay. */
   covered: Charge[];
-  /** Charges of leases that have ended or are used up; the wallet pays if it can. */
+  /** Charges that their leases cannot pay, because a lease has ended or has too little credit. */
   late: Charge[];
-  /** Amounts taken from each lease, by lease id. */
-  drains: Map<string, { cash: Micros; gift: Micros; count: number }>;
+  /** Sum and number of the covered charges per lease, by lease id. Amounts are in micro-USD. */
+  leaseDebits: Map<string, { cash: Micros; gift: Micros; count: number }>;
 }
 
 const ID_LENGTH_MAX = 128;
@@ -90,14 +90,15 @@ const RATIO_QUOTED_MAX = 16;
 const YEAR_10000_MS = Date.UTC(10_000, 0, 1);
 
 /**
- * Decides which charges their leases pay, in the order of sequence numbers; gift is taken before cash.
+ * Decides which charges are paid by their leases. Charges with lower sequence numbers are paid first, and a
+ * lease pays from gift credit before cash.
  */
 export function planSettlement(
   charges: readonly Charge[],
   holdings: ReadonlyMap<string, LeaseHolding>,
 ): SettlementPlan {
   const left = new Map([...holdings].map(([id, { cash, gift, open }]) => [id, open ? cash + gift : 0n]));
-  const plan: SettlementPlan = { covered: [], late: [], drains: new Map() };
+  const plan: SettlementPlan = { covered: [], late: [], leaseDebits: new Map() };
   const sums = new Map<string, { amount: Micros; count: number }>();
   for (const charge of [...charges].sort((one, other) => one.seq - other.seq)) {
     const room = left.get(charge.leaseId) ?? 0n;
@@ -111,7 +112,7 @@ export function planSettlement(
     sums.set(charge.leaseId, { amount: sum.amount + charge.amount, count: sum.count + 1 });
   }
   for (const [leaseId, { amount, count }] of sums) {
-    plan.drains.set(leaseId, { ...giftFirst(amount, holdings.get(leaseId)?.gift ?? 0n), count });
+    plan.leaseDebits.set(leaseId, { ...giftFirst(amount, holdings.get(leaseId)?.gift ?? 0n), count });
   }
   return plan;
 }

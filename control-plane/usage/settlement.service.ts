@@ -1,6 +1,6 @@
 /**
- * Settlement: stores reported requests as usage rows and posts their charges, each exactly once, however
- * often a node reports them.
+ * Settlement of usage reports: stores each reported request as a usage row and posts its charge to the
+ * ledger. A node may report a request several times; the request is stored and charged once.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { USAGE_BATCH_MAX } from '@gateway/shared/usage-report';
@@ -21,7 +21,7 @@ import { earlierCharges, insertCharges, insertUsage } from './usage.rows.ts';
 import type { SettledCharge } from './usage.rows.ts';
 import { usageAdded } from './usage.events.ts';
 
-/** A batch of records from a node. */
+/** A batch of usage records from one node. */
 export interface Report {
   node: Actor & { id: string };
   records: readonly ReportedUsage[];
@@ -32,26 +32,33 @@ export interface ReportAnswer {
   accepted: number;
   /** Number of records that were settled before. */
   duplicates: number;
-  /** Request ids that can never be settled; each is in `settlement_alarm` with its reason. */
+  /** Ids of refused requests. Each has a row in `settlement_alarm` with the reason; a retry cannot help. */
   rejected: string[];
 }
 
 /**
- * SQLSTATEs caused by a value of a record, which a retry cannot fix: data exceptions and violated
- * constraints except unique ones, for which reports can race.
+ * SQLSTATEs that mean that the database refuses a value of a record: data exceptions (22xxx), and violated
+ * not-null, foreign-key and check constraints. A retry of the same record fails again. Violated unique
+ * constraints are not included, because two reports of the same request can cause them.
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const REFUSED_VALUE = /^(22...|2350[23]|23514)$/;
-/** SQLSTATE check_violation; also of a row without a partition, then without the name of a constraint. */
+/**
+ * SQLSTATE check_violation. PostgreSQL also reports it for a row that fits no partition; the error then names
+ * no constraint.
+ */
 const CHECK_VIOLATION = '23514';
 
 /**
- * Settles a batch in one transaction. A record that was settled before with the same position, lease and
- * amount is a duplicate. A record is rejected, with an alarm, if it was settled differently, is malformed,
- * names a foreign journal or lease, has a cost other than its price × ratio, or exceeds the grant of its
- * lease. Missing months of the log around now are created. Throws LIMIT_REACHED above 500 records, and
- * INVALID if the database refuses a value of a record; the caller can then report smaller batches to settle
- * all other records.
+ * Settles a batch in one transaction.
+ *
+ * A record is a duplicate if its request was settled before with the same journal position, lease and amount.
+ * A record is rejected, and an alarm is stored, if its request was settled before with other values, if the
+ * record is malformed, if its journal or lease belongs to somebody else, if its cost is not base price ×
+ * ratio, or if its charge exceeds the grant of its lease.
+ *
+ * Throws LIMIT_REACHED above `USAGE_BATCH_MAX` records. Throws INVALID, and settles nothing, if the database
+ * refuses a value of a record: the node then reports smaller batches to isolate that record.
  */
 export async function settle(em: EntityManager, report: Report): Promise<ReportAnswer> {
   if (report.records.length > USAGE_BATCH_MAX) {
@@ -62,12 +69,12 @@ export async function settle(em: EntityManager, report: Report): Promise<ReportA
   } catch (error) {
     if (!isMissingMonth(error)) throw error;
   }
-  // The database's clock has jumped to a month that the job has not created yet.
+  // A job creates the partitions of coming months. Here it has not, because the database's clock jumped.
   await makeMonths(em);
   return settleOrInvalid(em, report);
 }
 
-/** Settles the batch; throws INVALID if the database refuses a value of a record. */
+/** Settles the batch. Throws INVALID if the database refuses a value of a record. */
 async function settleOrInvalid(em: EntityManager, report: Report): Promise<ReportAnswer> {
   try {
     return await settleAll(em, report);
@@ -80,41 +87,42 @@ async function settleOrInvalid(em: EntityManager, report: Report): Promise<Repor
 }
 
 /**
- * Whether the usage log has no partition for the time of a row, which PostgreSQL reports as a check violation
- * without a constraint name. The time is near the database's own now, so no record is the cause.
+ * Whether the error says that the usage log has no partition for the time of a row. Stored times are near the
+ * database's present time, so no record is at fault.
  */
 function isMissingMonth(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error) || error.code !== CHECK_VIOLATION) return false;
   return !('constraint' in error) || error.constraint === undefined;
 }
 
+/** Settles the batch in one transaction. Throws the errors of the database unchanged. */
 function settleAll(em: EntityManager, report: Report): Promise<ReportAnswer> {
   return inTransaction(em, async (inner) => {
     const { leases, candidates, refusals, repeated } = await admit(inner, report.node.id, report.records);
-    const inserted = await insertUsage(inner, report.node.id, candidates);
-    const settled = candidates.filter((usage) => inserted.has(usage.requestId));
-    const known = await compareSettled(
+    const insertedIds = await insertUsage(inner, report.node.id, candidates);
+    const newRecords = candidates.filter((usage) => insertedIds.has(usage.requestId));
+    const compared = await compareWithEarlier(
       inner,
-      candidates.filter((usage) => !inserted.has(usage.requestId)),
+      candidates.filter((usage) => !insertedIds.has(usage.requestId)),
     );
-    refusals.push(...known.refusals);
-    await charge(inner, {
+    refusals.push(...compared.refusals);
+    await settleCharges(inner, {
       node: report.node,
       leases,
-      charges: settled.flatMap((usage) => chargeOf(usage) ?? []),
+      charges: newRecords.flatMap((usage) => chargeOf(usage) ?? []),
     });
-    await alarm(inner, report.node.id, refusals);
-    await usageAdded(inner, settled);
+    await storeAlarms(inner, report.node.id, refusals);
+    await usageAdded(inner, newRecords);
     return {
-      accepted: settled.length,
-      duplicates: known.duplicates + repeated,
+      accepted: newRecords.length,
+      duplicates: compared.duplicates + repeated,
       rejected: refusals.map(({ usage }) => usage.requestId),
     };
   });
 }
 
-/** Compares records with the charges that were settled for their requests before: duplicates, or refusals. */
-async function compareSettled(
+/** Divides records of requests that are already in the log into duplicates and refusals. */
+async function compareWithEarlier(
   em: EntityManager,
   records: readonly ReportedUsage[],
 ): Promise<{ duplicates: number; refusals: Refusal[] }> {
@@ -129,9 +137,10 @@ async function compareSettled(
 }
 
 /**
- * Posts new charges: one ledger transaction for all charges that leases pay, and one for each late charge.
+ * Posts the charges and stores how each was paid. One ledger transaction contains all charges that leases
+ * pay; each late charge has a ledger transaction of its own.
  */
-async function charge(
+async function settleCharges(
   em: EntityManager,
   batch: { node: Actor & { id: string }; leases: ReadonlyMap<string, Lease>; charges: readonly Charge[] },
 ): Promise<void> {
@@ -140,9 +149,9 @@ async function charge(
   const holdings = await readHoldings(em, batch.leases);
   const plan = planSettlement(batch.charges, holdings);
   const revenue = revenueAccount(batch.node.id);
-  const settled: SettledCharge[] = [];
+  const settledCharges: SettledCharge[] = [];
   if (plan.covered.length > 0) {
-    const lines = [...plan.drains].flatMap(([leaseId, { cash, gift }]) => [
+    const lines = [...plan.leaseDebits].flatMap(([leaseId, { cash, gift }]) => [
       { account: leaseAccount(leaseId, 'CASH'), amount: -cash },
       { account: leaseAccount(leaseId, 'GIFT'), amount: -gift },
       { account: revenue, amount: cash + gift },
@@ -157,18 +166,20 @@ async function charge(
     if (result.outcome !== 'POSTED')
       throw new Error(`The settlement of ${first.requestId} was not posted: ${result.outcome}.`);
     const { transactionId } = result;
-    settled.push(...plan.covered.map((item) => ({ ...item, settlement: 'LEASE' as const, transactionId })));
+    const payment = { settlement: 'LEASE' as const, transactionId };
+    settledCharges.push(...plan.covered.map((charge) => ({ ...charge, ...payment })));
   }
-  for (const item of plan.late)
-    settled.push(await settleLate(em, { charge: item, node: batch.node, revenue }));
-  await insertCharges(em, settled);
-  await countCharges(em, plan.drains);
+  for (const charge of plan.late)
+    settledCharges.push(await settleLate(em, { charge, node: batch.node, revenue }));
+  await insertCharges(em, settledCharges);
+  await addToLeases(em, plan.leaseDebits);
   await walletChanged(
     em,
-    batch.charges.map((item) => item.walletId),
+    batch.charges.map((charge) => charge.walletId),
   );
 }
 
+/** Locks the accounts of the leases and returns their balances, by lease id. */
 async function readHoldings(
   em: EntityManager,
   leases: ReadonlyMap<string, Lease>,
@@ -190,11 +201,12 @@ async function readHoldings(
   );
 }
 
-async function countCharges(
+/** Adds number and sum of the new charges to the row of each lease. */
+async function addToLeases(
   em: EntityManager,
-  drains: ReadonlyMap<string, { cash: bigint; gift: bigint; count: number }>,
+  leaseDebits: ReadonlyMap<string, { cash: bigint; gift: bigint; count: number }>,
 ): Promise<void> {
-  const rows = [...drains].map(([id, { cash, gift, count }]) => ({
+  const rows = [...leaseDebits].map(([id, { cash, gift, count }]) => ({
     id,
     count,
     sum: (cash + gift).toString(),
@@ -208,7 +220,8 @@ async function countCharges(
   );
 }
 
-async function alarm(em: EntityManager, nodeId: string, refusals: readonly Refusal[]): Promise<void> {
+/** Stores an alarm for each refused record. A second refusal of the same record stores nothing. */
+async function storeAlarms(em: EntityManager, nodeId: string, refusals: readonly Refusal[]): Promise<void> {
   for (const { usage, reason } of refusals) {
     const journalId = usage.journalId === null ? null : storableText(usage.journalId);
     const seq = Number.isSafeInteger(usage.seq) ? usage.seq : null;

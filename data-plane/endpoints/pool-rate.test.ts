@@ -58,7 +58,7 @@ beforeEach(() => {
   ];
   node.permits.admitted = 0;
   node.permits.refuse = undefined;
-  node.permits.known = { remaining: 41, resetMs: 6_500 };
+  node.permits.status = { remaining: 41, resetMs: 6_500 };
   node.ledger.charges = [];
   node.ledger.free = [];
   node.ledger.refuse = undefined;
@@ -175,7 +175,7 @@ describe('every answer of a pool', () => {
   });
 
   it('names the limit alone if the node does not know the pool’s remaining requests', async () => {
-    node.permits.known = undefined;
+    node.permits.status = undefined;
     const { headers } = await ask();
     expect(headers['ratelimit-policy']).toBe(RATE['ratelimit-policy']);
     expect(headers['ratelimit']).toBeUndefined();
