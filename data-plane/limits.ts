@@ -32,6 +32,12 @@ export const CHUNKS_PER_FRAME = 16_384;
 export const FREE_REQUESTS_PER_MINUTE = 600;
 
 /**
+ * Requests with an Idempotency-Key per wallet and minute that may fail. Each writes two rows, which the
+ * control plane keeps for a day.
+ */
+export const RELEASED_KEYS_PER_MINUTE = 300;
+
+/**
  * Bytes of a request body that are read without asking who pays. Longer bodies are counted, and read only if
  * the wallet can pay. Concurrency alone bounds bodies below: 64 of 64 KiB are 4 MiB per wallet.
  */

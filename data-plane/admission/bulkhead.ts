@@ -10,6 +10,7 @@ import {
 import type { KeyStop, StoppedBy } from '../config/config.ts';
 import type { Cut } from '../call/cut.ts';
 import { networkOf } from './addresses.ts';
+import { RequestsPerMinute } from './requests-per-minute.ts';
 import type { KeyRecord } from '@gateway/shared/records';
 
 /** Counts concurrent requests by id, and refuses those above the limit instead of queuing them. */
@@ -123,32 +124,22 @@ export class StreamsByKey {
   }
 }
 
-const MINUTE_MS = 60_000;
-
 /** Limits the free requests of each key, in fixed windows of one minute. */
 export class FreeRequests {
-  readonly #now: () => number;
-  readonly #counts = new Map<string, number>();
-  #windowStart = 0;
+  readonly #requests: RequestsPerMinute;
 
   /** `now` is a monotonic clock in ms. */
   constructor(now: () => number) {
-    this.#now = now;
+    this.#requests = new RequestsPerMinute(now, FREE_REQUESTS_PER_MINUTE);
   }
 
   /** Counts one request, or throws `rate_limited`. */
   take(keyId: string): void {
-    const now = this.#now();
-    if (now - this.#windowStart >= MINUTE_MS) {
-      this.#windowStart = now;
-      this.#counts.clear();
-    }
-    const count = (this.#counts.get(keyId) ?? 0) + 1;
-    if (count > FREE_REQUESTS_PER_MINUTE) {
+    if (this.#requests.isFull(keyId)) {
       throw new GatewayError('rate_limited', 'Too many free requests in a minute. Wait, then try again.', {
-        retryAfterMs: this.#windowStart + MINUTE_MS - now,
+        retryAfterMs: this.#requests.restMs,
       });
     }
-    this.#counts.set(keyId, count);
+    this.#requests.count(keyId);
   }
 }

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { asGatewayError } from '@gateway/shared/failures';
 import type { NodeRequestClaimAnswer, NodeRequestClaimInput } from '@gateway/shared/node-api';
 import type { Call } from '../call/call.ts';
+import { RELEASED_KEYS_PER_MINUTE } from '../limits.ts';
 import { fingerprintBody, PENDING_RELEASES_MAX, RemoteIdempotencyStore, reserveKey } from './idempotency.ts';
 import type { FingerprintedCall, IdempotencyStore, IdempotencyStoreParts } from './idempotency.ts';
 import { Cut } from '../call/cut.ts';
@@ -154,14 +155,19 @@ describe('the remote idempotency store', () => {
     ...{ route: '/v1/messages', keyDigest: 'digest', requestId: 'request-1' },
   };
 
+  let time = 0;
+  /** A clock on which a minute passes before each call. */
+  const everyMinute = (): number => (time += 60_000);
+
   /** A store over this control plane, and every message that it sends. */
   function storeOver(
     control: Partial<IdempotencyStoreParts['control']>,
-    self: IdempotencyStoreParts['self'] = () => SELF,
+    { self = () => SELF, now = everyMinute }: Partial<Pick<IdempotencyStoreParts, 'self' | 'now'>> = {},
   ) {
     const sent: object[] = [];
     const store = new RemoteIdempotencyStore({
       self,
+      now,
       control: {
         reserveIdempotencyKey: (input: NodeRequestClaimInput) => {
           sent.push(input);
@@ -181,7 +187,7 @@ describe('the remote idempotency store', () => {
 
   it('rejects before the node is registered, and afterwards names node and process', async () => {
     let self: typeof SELF | undefined;
-    const { store, sent } = storeOver({}, () => self);
+    const { store, sent } = storeOver({}, { self: () => self });
     await expect(store.reserve(INPUT)).rejects.toThrow('not registered yet');
     expect(sent).toEqual([]);
     self = SELF;
@@ -237,6 +243,21 @@ describe('the remote idempotency store', () => {
     const [first, second] = [await flood('hostile'), await flood('hostile-2')];
     expect([first, second]).toEqual([PENDING_RELEASES_MAX / 2, PENDING_RELEASES_MAX / 4]);
     expect(await store.reserve({ ...INPUT, walletId: 'wallet-1' })).toMatchObject({ state: 'CLAIMED' });
+  });
+
+  it('refuses keys of a wallet that released many within a minute, and takes those of others', async () => {
+    let now = 0;
+    const { store } = storeOver({}, { now: () => now });
+    for (let at = 0; at < RELEASED_KEYS_PER_MINUTE; at += 1) {
+      await store.reserve(INPUT);
+      store.release(`request ${at}`, INPUT.walletId);
+    }
+    const refusal = { code: 'rate_limited', details: { retryAfterMs: 60_000 } };
+    await expect(store.reserve(INPUT)).rejects.toMatchObject(refusal);
+    await expect(reserveKey(await readCall('order-7'), INPUT.walletId, store)).rejects.toMatchObject(refusal);
+    expect(await store.reserve({ ...INPUT, walletId: 'wallet-2' })).toMatchObject({ state: 'CLAIMED' });
+    now = 60_000;
+    expect(await store.reserve(INPUT)).toMatchObject({ state: 'CLAIMED' });
   });
 
   it('does not delay a release behind others that fail', async () => {

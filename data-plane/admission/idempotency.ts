@@ -8,10 +8,15 @@ import { GatewayError } from '@gateway/shared/failures';
 import type { NodeProcess, NodeRequestClaimAnswer, NodeRequestClaimInput } from '@gateway/shared/node-api';
 import type { Call } from '../call/call.ts';
 import type { Control } from '../control/client.ts';
+import { RELEASED_KEYS_PER_MINUTE } from '../limits.ts';
+import { RequestsPerMinute } from './requests-per-minute.ts';
 
 /** The idempotency records of all nodes, kept by the control plane. */
 export interface IdempotencyStore {
-  /** Reserves a key for a request. After a rejection the store releases the key automatically. */
+  /**
+   * Reserves a key for a request. After a rejection the store releases the key automatically. Rejects with
+   * `rate_limited` if the wallet has released too many keys within a minute.
+   */
   reserve(input: Omit<NodeRequestClaimInput, keyof NodeProcess>): Promise<NodeRequestClaimAnswer>;
   /** Releases the key of a request that cost nothing, as soon as the control plane can be reached. */
   release(requestId: string, walletId: string): void;
@@ -21,6 +26,8 @@ export interface IdempotencyStoreParts {
   control: Pick<Control, 'reserveIdempotencyKey' | 'releaseIdempotencyKey'>;
   /** This process; undefined until the control plane knows it. */
   self(): NodeProcess | undefined;
+  /** A monotonic clock in ms. */
+  now(): number;
 }
 
 /**
@@ -50,14 +57,18 @@ export class RemoteIdempotencyStore implements IdempotencyStore {
   /** The number of those requests per wallet. */
   readonly #pendingOf = new Map<string, number>();
   #releasing: Promise<void> | undefined;
+  /** Keys that wallets released within the running minute. */
+  readonly #released: RequestsPerMinute;
 
   constructor(parts: IdempotencyStoreParts) {
     this.#parts = parts;
+    this.#released = new RequestsPerMinute(parts.now, RELEASED_KEYS_PER_MINUTE);
   }
 
   async reserve(input: Omit<NodeRequestClaimInput, keyof NodeProcess>): Promise<NodeRequestClaimAnswer> {
     const self = this.#parts.self();
     if (!self) throw new Error('this node is not registered yet, so it cannot reserve an Idempotency-Key');
+    if (this.#released.isFull(input.walletId)) throw tooManyReleased(this.#released.restMs);
     if ((this.#pendingOf.get(input.walletId) ?? 0) >= PENDING_RELEASES_MAX - this.#pending.size)
       throw new Error('too many Idempotency-Keys wait for their release; is the control plane reachable?');
     for (let tries = 1; ; tries += 1) {
@@ -70,21 +81,26 @@ export class RemoteIdempotencyStore implements IdempotencyStore {
           continue;
         }
         // The message may have arrived although no answer came.
-        this.release(input.requestId, input.walletId);
+        this.#queueRelease(input.requestId, input.walletId);
         throw error;
       }
     }
   }
 
   release(requestId: string, walletId: string): void {
-    if (!this.#pending.has(requestId)) this.#count(walletId, 1);
-    this.#pending.set(requestId, walletId);
-    this.#releasing ??= this.#releaseAll();
+    this.#released.count(walletId);
+    this.#queueRelease(requestId, walletId);
   }
 
   /** Resolves when every release is acknowledged, or after `limitMs`. */
   async drain(limitMs: number): Promise<void> {
     await Promise.race([this.#releasing, sleep(limitMs, undefined, { ref: false })]);
+  }
+
+  #queueRelease(requestId: string, walletId: string): void {
+    if (!this.#pending.has(requestId)) this.#count(walletId, 1);
+    this.#pending.set(requestId, walletId);
+    this.#releasing ??= this.#releaseAll();
   }
 
   async #releaseAll(): Promise<void> {
@@ -118,6 +134,13 @@ export class RemoteIdempotencyStore implements IdempotencyStore {
     if (count > 0) this.#pendingOf.set(walletId, count);
     else this.#pendingOf.delete(walletId);
   }
+}
+
+function tooManyReleased(retryAfterMs: number): GatewayError {
+  const message =
+    `More than ${RELEASED_KEYS_PER_MINUTE} requests with an Idempotency-Key failed within a minute. ` +
+    'Find out why they fail, and send fewer.';
+  return new GatewayError('rate_limited', message, { retryAfterMs });
 }
 
 /** The record that reserves a key for this request. */
@@ -159,8 +182,9 @@ export function fingerprintBody(call: Call): FingerprintedCall | undefined {
 
 /**
  * Reserves the key for this request. Throws `idempotency_in_flight`, `idempotency_done` or
- * `idempotency_mismatch` if another request has the key, `unavailable` if the control plane is away, and
- * `invalid_request` for a malformed key.
+ * `idempotency_mismatch` if another request has the key, `unavailable` if the control plane is away,
+ * `rate_limited` if too many requests of the wallet with a key have failed, and `invalid_request` for a
+ * malformed key.
  */
 export async function reserveKey(
   { call, fingerprint }: FingerprintedCall,
@@ -174,7 +198,10 @@ export async function reserveKey(
   }
   const keyDigest = sha256(key);
   const input = { walletId, fingerprint: fingerprint(), route: call.path, keyDigest, requestId: call.id };
-  const answer = await store?.reserve(input).catch((cause: unknown) => ({ cause, state: null }));
+  const answer = await store?.reserve(input).catch((cause: unknown) => {
+    if (cause instanceof GatewayError && cause.code === 'rate_limited') throw cause;
+    return { cause, state: null };
+  });
   if (answer?.state !== 'CLAIMED') throw refusalOf(answer);
   return {
     end: (charged) => {

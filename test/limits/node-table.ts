@@ -54,10 +54,11 @@ const CHUNKS = limit(ofNode('CHUNKS_PER_BODY', 'FREE_CHUNKS', 'CHUNK_AVERAGE_BYT
   `${ISOLATION}: in chunks of one byte is refused while it arrives`,
   `${ISOLATION}: that is a form in chunks of one byte is refused while it arrives`,
 ]);
-const REFUSALS = limit(
-  ofNode('REFUSAL_INTERVAL_MS', 'COUNTED_REFUSALS'),
+const IDEMPOTENCY = 'data-plane/admission/idempotency.test.ts';
+const REFUSALS = limit(ofNode('REFUSAL_INTERVAL_MS', 'COUNTED_REFUSALS', 'RELEASED_KEYS_PER_MINUTE'), [
   `${ISOLATION}: make one usage row per minute and kind, which carries the number of the others`,
-);
+  `${IDEMPOTENCY}: refuses keys of a wallet that released many within a minute, and takes those of others`,
+]);
 const CONNECTIONS = limit(
   ofNode('CONNECTIONS_PER_WALLET', 'KEEP_ALIVE_MS', 'REQUESTS_PER_SOCKET'),
   `${ISOLATION_LIMITS}: a wallet keeps a limited number of connections open, and leaves others theirs`,
