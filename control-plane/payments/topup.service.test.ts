@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openMoney } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
+import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import { SYSTEM_ACTOR } from '../graphql/context.ts';
 import { UserFailure } from '../graphql/errors.ts';
 import { announceMail } from '../mail/mail.service.ts';
@@ -12,7 +12,7 @@ import { checkInvariants } from '../wallet/invariants.ts';
 import { creditCash } from '../wallet/movements.ts';
 import { walletById } from '../wallet/wallet.service.ts';
 import type { TopUpRow } from './topup.entity.ts';
-import { keepFact } from './topup.rows.ts';
+import { keepFact, lockPayment } from './topup.rows.ts';
 import type { TopUpDetails } from './topup.rows.ts';
 import { applyNews, createTopUp, recordCryptoTopUp } from './topup.service.ts';
 import type { TopUpNews } from './topup.service.ts';
@@ -227,6 +227,28 @@ describe('refunds and disputes', () => {
       { id: `re_${id}`, status: 'SUCCEEDED' },
       { id: `rf_${id}`, status: 'FAILED' },
     ]);
+  });
+
+  it('that are stored while their payment is credited are not missed', async () => {
+    const { id, learn, cash } = await newTopUp();
+    const [stored, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const storing = inTransaction(em(), async (inner) => {
+      await lockPayment(inner, `pi_${id}`);
+      const early = { type: 'REFUND' as const, id: `re_${id}`, amount: 5n * DOLLAR };
+      await keepFact(inner, `pi_${id}`, { ...early, status: 'SUCCEEDED' });
+      stored.resolve();
+      await end.promise;
+    });
+    await stored.promise;
+    const paid = learn(PAID, { details: { paymentId: `pi_${id}` } });
+    const waiting = sql`select 1 from pg_locks where locktype = 'advisory' and not granted
+      and database = (select oid from pg_database where datname = current_database())`;
+    const waits = expect.poll(() => query(em(), waiting)).toHaveLength(1);
+    await Promise.race([paid, waits]);
+    end.resolve();
+    await storing;
+    expect(await paid).toMatchObject({ state: 'PARTIALLY_REFUNDED', refunded: 5n * DOLLAR });
+    expect(await cash()).toBe(20n * DOLLAR);
   });
 
   it('end the repetition of a refund once it is decided', async () => {
