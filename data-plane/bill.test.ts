@@ -122,12 +122,41 @@ describe('a bill', () => {
     ]);
   });
 
-  it('leaves out token counts that a usage report cannot carry', async () => {
+  it.each([
+    [0, 0],
+    [2 ** 31 - 1, 2 ** 31 - 1],
+    [2 ** 31, null],
+    [-1, null],
+    [0.5, null],
+    [Number.NaN, null],
+    [null, null],
+  ])('reports a token count of %s as %s, and the other counts unchanged', async (count, reported) => {
+    const counts = { input: 1, output: 2, cached: 3, reasoning: 4 };
+    for (const name of ['input', 'output', 'cached', 'reasoning'] as const) {
+      const { bill } = await open();
+      bill.count({ ...counts, [name]: count }, 0);
+      await bill.commit('DELIVERED');
+      bill.close();
+      expect(ledger.charges.at(-1)?.tokens).toEqual({ ...counts, [name]: reported });
+    }
+  });
+
+  it('reports durations since the arrival of the request and since the start of the attempt', async () => {
+    const before = performance.now();
     const { bill } = await open();
-    bill.count({ input: 0.5, output: -1, cached: 2 ** 31, reasoning: 0 }, 0);
+    const failed = { routeId: 'route-0', errorCode: 'upstream_busy', httpStatus: 429, ms: 3 };
+    bill.attempted({ ...failed, outcome: 'FAILED' });
+    bill.routeId = 'route-1';
+    bill.firstContent();
     await bill.commit('DELIVERED');
     bill.close();
-    expect(ledger.charges[0]?.tokens).toEqual({ input: null, output: null, cached: null, reasoning: 0 });
+    const longestMs = Math.ceil(performance.now() - before);
+    const [charge] = ledger.charges;
+    const durations = [charge?.latencyMs, charge?.firstContentMs, charge?.tried?.attempts[1]?.ms];
+    for (const duration of durations) {
+      expect(duration).toBeGreaterThanOrEqual(0);
+      expect(duration).toBeLessThanOrEqual(longestMs);
+    }
   });
 
   it.each([

@@ -235,15 +235,14 @@ function freeOutcomeOf(code: string, brokeOff: boolean): { outcome: UsageOutcome
 /** The counts that a usage report can carry: an upstream may send fractions, negative or enormous numbers. */
 function countable(tokens: TokenCounts): TokenCounts {
   const { input, output, cached, reasoning } = tokens;
-  if (isCount(input) && isCount(output) && isCount(cached) && isCount(reasoning)) return tokens;
   return {
-    input: isCount(input) ? input : null,
-    output: isCount(output) ? output : null,
-    cached: isCount(cached) ? cached : null,
-    reasoning: isCount(reasoning) ? reasoning : null,
+    input: countOf(input),
+    output: countOf(output),
+    cached: countOf(cached),
+    reasoning: countOf(reasoning),
   };
 }
 
-function isCount(value: number | null): boolean {
-  return value === null || (Number.isInteger(value) && value >= 0 && value <= TOKENS_MAX);
+function countOf(value: number | null): number | null {
+  return value !== null && Number.isInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : null;
 }
