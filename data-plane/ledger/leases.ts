@@ -36,9 +36,7 @@ const IDLE_MS = 60_000;
 const RESEND_MS = { first: 50, most: 1_000 };
 /** The control plane counts as away after this time without an answer, in ms. Heartbeats come every 5 s. */
 const SILENCE_MS = 6_000;
-/**
- * Events caused by client requests. They never change an unknown lease, so `closeUnknownLeases` is skipped.
- */
+/** Events of client requests. They change no unknown lease, so `closeUnknownLeases` is skipped. */
 const CLIENT_EVENTS: ReadonlySet<LedgerEvent['type']> = new Set(['HOLD', 'GIVE_UP', 'RELEASE', 'COMMITTED']);
 /** Events that prove an answer of the control plane. */
 const ANSWER_EVENTS: ReadonlySet<LedgerEvent['type']> = new Set([
@@ -89,10 +87,7 @@ function onGiveUp(step: Step, event: Extract<LedgerEvent, { type: 'GIVE_UP' }>):
   step.effects.push({ type: 'REFUSE', waiter, code });
 }
 
-/**
- * Whether the control plane is reachable: it answered recently, and no lease request failed since. A slow
- * control plane counts as reachable.
- */
+/** Whether the control plane, however slow, answered recently, and no lease request failed since. */
 function isControlPlaneAnswering({ state: { lastAnswerAt, lastUnansweredAt }, now }: Step): boolean {
   if (lastAnswerAt === null || now.mono - lastAnswerAt >= SILENCE_MS) return false;
   return lastAnswerAt >= (lastUnansweredAt ?? lastAnswerAt);
