@@ -1,5 +1,6 @@
 /** The program of the control plane: migrates, seeds, serves one port, and stops within a second. */
 import 'reflect-metadata';
+import { applyAtStart } from './configuration/at-start.ts';
 import { composeLinkMails } from './accounts/link-mails.ts';
 import { createApp } from './app.ts';
 import { bootstrap } from './local/bootstrap.ts';
@@ -35,6 +36,8 @@ async function start(settings: Settings, environment: NodeJS.ProcessEnv): Promis
   });
   await requireSameKey(orm.em.fork(), settings.secretKey);
   await seed(orm.em.fork(), settings);
+  const configured = await applyAtStart(orm.em.fork(), settings, environment);
+  if (configured > 0) log({ level: 'info', message: `CONFIG_FILE made ${configured} changes.` });
   const bootstrapped = settings.localStart ? await bootstrap(orm, settings, environment) : undefined;
   const { contentKeys, close: closeKeys } = await openContentKeys({ orm, settings });
   const openCredential = credentialReader(settings.secretKey);

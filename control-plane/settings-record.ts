@@ -15,8 +15,7 @@ export async function announceSettings(
   { publicUrl, consoleUrl, secretKey }: Settings,
 ): Promise<void> {
   await inTransaction(em, async (inner) => {
-    // Serialises announcements, so that of two concurrent registrations the second includes the first.
-    await query(inner, sql`select pg_advisory_xact_lock(hashtextextended('settings record', 0))`);
+    await lockSettingsRecord(inner);
     const stored = await queryOne<{ requestsFree: boolean }>(
       inner,
       sql`select requests_free as "requestsFree" from storefront`,
@@ -39,6 +38,14 @@ export async function announceSettings(
     );
     if (!same) await announce(inner, { upsert: [record] });
   });
+}
+
+/**
+ * Serialises announcements of the settings until the transaction ends, so that of two concurrent registrations
+ * the second includes the first. A transaction with many changes calls it first.
+ */
+export async function lockSettingsRecord(em: EntityManager): Promise<void> {
+  await query(em, sql`select pg_advisory_xact_lock(hashtextextended('settings record', 0))`);
 }
 
 /** Ids of the nodes that have registered and are not draining, sorted. */

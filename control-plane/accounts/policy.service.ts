@@ -190,6 +190,11 @@ export async function publishPolicy(
   });
 }
 
+/** Serialises publications until the transaction ends. A transaction with many changes calls it first. */
+export async function lockPolicy(em: EntityManager): Promise<void> {
+  await query(em, sql`select pg_advisory_xact_lock(hashtextextended('policy', 0))`);
+}
+
 /**
  * Inserts version 1.0 if no version exists. If the newest version is the unedited default text of an earlier
  * release, publishes the present default text under the next number. Never replaces a text of an

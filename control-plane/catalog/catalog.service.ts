@@ -157,7 +157,8 @@ export async function setModelState(em: EntityManager, input: StateChange, actor
 export interface RatioChange {
   group: Group;
   ratio: Ratio;
-  version: number;
+  /** ANY for a change that does not depend on the earlier ratio. */
+  version: number | 'ANY';
   reason: string;
 }
 
@@ -176,7 +177,7 @@ export async function setGroupRatio(
       { name: input.group },
       { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
-    if (row.version !== input.version) throw stale();
+    if (input.version !== 'ANY' && row.version !== input.version) throw stale();
     const before = { ratio: formatRatio(row.ratio) };
     row.ratio = input.ratio;
     await inner.flush();

@@ -23,7 +23,7 @@ const LIMITS_MAX: Omit<ModelLimitsRecord, 'serviceTiers'> = {
 /** A new model, or a change of the one with this `id` and `version`. */
 export interface ModelChange {
   id?: string | null;
-  version?: number | null;
+  version?: number | 'ANY' | null;
   name: string;
   displayName: string;
   description: string;

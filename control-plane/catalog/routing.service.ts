@@ -10,7 +10,7 @@ import type { ModelRow } from './model.entity.ts';
 /** How the routes of a model are to be chosen. */
 interface RoutingChange {
   id: string;
-  version: number;
+  version: number | 'ANY';
   routing: RoutingPolicy;
   hedged: boolean;
   reason: string;

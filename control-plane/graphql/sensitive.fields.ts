@@ -14,6 +14,7 @@ export const SENSITIVE: ReadonlySet<string> = new Set([
   'Mutation.adminChainResume',
   'Mutation.adminChainSet',
   'Mutation.adminChainTokenSet',
+  'Mutation.adminConfigurationApply',
   'Mutation.adminCredentialAdd',
   'Mutation.adminCredentialRemove',
   'Mutation.adminDepositKeySet',

@@ -24,7 +24,7 @@ const OFFERED_MAX = 200;
 
 /** A change by an administrator; amounts are in micro-USD, and fields that are left out stay. */
 export interface StorefrontChange {
-  version: number;
+  version: number | 'ANY';
   state?: StorefrontState | null;
   message?: string | null;
   basePrice?: Micros | null;
@@ -92,7 +92,7 @@ export async function setStorefront(
       { id: STOREFRONT_ID },
       { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
-    if (row.version !== change.version) throw stale();
+    if (change.version !== 'ANY' && row.version !== change.version) throw stale();
     const before = summary(row);
     const offered = await checkOffered(inner, change.offeredModelIds);
     apply(row, change, offered);

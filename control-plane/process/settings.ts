@@ -62,6 +62,8 @@ export interface Settings {
   instanceName: string;
   /** The lowest level that is logged. */
   logLevel: string;
+  /** File with the configuration that is applied at the start; null for none. */
+  configFile: string | null;
   /** Port that serves nodes alone; null if nodes use `port`. If the port is 0, a free one is taken. */
   nodePort: number | null;
 }
@@ -105,6 +107,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     metricsToken: metricsTokenOf(env),
     instanceName: env['INSTANCE_NAME']?.trim() || hostname(),
     logLevel: readLogLevel(env),
+    configFile: env['CONFIG_FILE'] || null,
     nodePort: env['NODE_INTERFACE_PORT'] ? portOf(env, 'NODE_INTERFACE_PORT', 0) : null,
   };
 }

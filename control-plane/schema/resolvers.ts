@@ -25,6 +25,10 @@ import {
 import { LearnedItemsResolver } from '../intelligence/learned.resolver.ts';
 import { AdminPersonalIntelligenceResolver } from '../intelligence/personal.resolver.ts';
 import { PersonalIntelligenceResolver } from '../intelligence/switch.resolver.ts';
+import {
+  ConfigurationExportResolver,
+  ConfigurationResolver,
+} from '../configuration/configuration.resolver.ts';
 import { DownloadResolver } from '../downloads/download.resolver.ts';
 import { KeyFields, RotationFields } from '../keys/key.fields.ts';
 import { AdminKeysResolver, UserKeysResolver } from '../keys/key.lists.ts';
@@ -123,6 +127,8 @@ export const resolvers: NonEmptyArray<new () => object> = [
   AddressResolver,
   RetentionResolver,
   RateLimitResolver,
+  ConfigurationExportResolver,
+  ConfigurationResolver,
   DownloadResolver,
   GlobalObjectResolver,
   AdminResolver,

@@ -1,18 +1,12 @@
 /** GraphQL operations of scheduled probes, for administrators only. */
 import 'reflect-metadata';
 import { Arg, Ctx, Field, FieldResolver, ID, InputType, Int, Mutation, Resolver, Root } from 'type-graphql';
-import { audit } from '../audit/audit.service.ts';
-import { inTransaction } from '../database/sql.ts';
 import { actorOf, Authorized } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
-import { outcome, UserFailure } from '../graphql/errors.ts';
-import { hasModelList } from './probe-target.ts';
+import { outcome } from '../graphql/errors.ts';
 import type { ProviderRow } from './upstream.entity.ts';
-import { lockProvider } from './upstream.service.ts';
+import { PROBE_MINUTES_MAX, setProbing } from './probing.ts';
 import { ProviderPayload, UpstreamProvider } from './upstream.type.ts';
-
-/** Longest time between two probes, in minutes. */
-const MINUTES_MAX = 1_440;
 
 const MINUTES =
   'Minutes between two requests for its list of models, which cost nothing there; null for none. The ' +
@@ -27,7 +21,7 @@ class AdminProviderProbingInput {
   @Field(() => Int, { description: 'Version when it was read.' })
   version!: number;
 
-  @Field(() => Int, { nullable: true, description: `${MINUTES} 1 to ${MINUTES_MAX}.` })
+  @Field(() => Int, { nullable: true, description: `${MINUTES} 1 to ${PROBE_MINUTES_MAX}.` })
   probeMinutes?: number | null;
 
   @Field(() => String, { description: 'Reason, kept in the audit log.' })
@@ -49,30 +43,8 @@ export class ProbingResolver {
     @Arg('input', () => AdminProviderProbingInput, { description: 'The interval.' })
     input: AdminProviderProbingInput,
   ): Promise<ProviderPayload> {
-    return outcome({ provider: null }, async () => ({ provider: await setProbing(context, input) }));
+    return outcome({ provider: null }, async () => ({
+      provider: await setProbing(context.em, input, actorOf(context)),
+    }));
   }
-}
-
-function setProbing(context: Context, input: AdminProviderProbingInput): Promise<ProviderRow> {
-  const { id, version, reason, probeMinutes = null } = input;
-  if (probeMinutes !== null && (probeMinutes < 1 || probeMinutes > MINUTES_MAX))
-    throw new UserFailure('INVALID', `Enter 1 to ${MINUTES_MAX} minutes, or nothing.`, 'probeMinutes');
-  return inTransaction(context.em, async (inner) => {
-    const provider = await lockProvider(inner, id, version);
-    if (probeMinutes !== null && !hasModelList(provider.access ?? null))
-      throw new UserFailure('INVALID', 'This kind of upstream cannot be probed regularly.', 'probeMinutes');
-    const before = { probeMinutes: provider.probeMinutes ?? null };
-    provider.probeMinutes = probeMinutes;
-    await inner.flush();
-    await audit(inner, {
-      actor: actorOf(context),
-      action: 'provider.probing',
-      targetType: 'UpstreamProvider',
-      targetId: id,
-      before,
-      after: { probeMinutes },
-      reason,
-    });
-    return provider;
-  });
 }

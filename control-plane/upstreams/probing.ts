@@ -5,14 +5,20 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Gauge } from 'prom-client';
 import { NODE_IDENTITY_KINDS } from '@gateway/shared/clouds/access';
-import { query, sql } from '../database/sql.ts';
+import { audit } from '../audit/audit.service.ts';
+import { inTransaction, query, sql } from '../database/sql.ts';
+import type { Actor } from '../graphql/context.ts';
+import { UserFailure } from '../graphql/errors.ts';
 import { registry } from '../process/metrics.ts';
 import { recordProbe } from './health.service.ts';
 import { askForModels } from './model-list.ts';
-import { targetOf } from './probe-target.ts';
+import { hasModelList, targetOf } from './probe-target.ts';
 import { ProviderSchema } from './upstream.entity.ts';
 import type { ProviderRow } from './upstream.entity.ts';
+import { lockProvider } from './upstream.service.ts';
 
+/** Longest time between two probes, in minutes. */
+export const PROBE_MINUTES_MAX = 1_440;
 /** Maximum number of upstreams that one run of the job probes. */
 const PROBES_MAX = 20;
 
@@ -22,6 +28,43 @@ const failing = new Gauge({
   labelNames: ['provider'],
   registers: [registry],
 });
+
+/** How often a provider is to be probed. */
+interface ProbingChange {
+  id: string;
+  version: number | 'ANY';
+  /** Minutes between two probes; null or absent for none. */
+  probeMinutes?: number | null;
+  reason: string;
+}
+
+/** Sets how often a provider is probed. Throws INVALID, NOT_FOUND, STALE_VERSION. */
+export function setProbing(
+  em: EntityManager,
+  { id, version, reason, probeMinutes = null }: ProbingChange,
+  actor: Actor,
+): Promise<ProviderRow> {
+  if (probeMinutes !== null && (probeMinutes < 1 || probeMinutes > PROBE_MINUTES_MAX))
+    throw new UserFailure('INVALID', `Enter 1 to ${PROBE_MINUTES_MAX} minutes, or nothing.`, 'probeMinutes');
+  return inTransaction(em, async (inner) => {
+    const provider = await lockProvider(inner, id, version);
+    if (probeMinutes !== null && !hasModelList(provider.access ?? null))
+      throw new UserFailure('INVALID', 'This kind of upstream cannot be probed regularly.', 'probeMinutes');
+    const before = { probeMinutes: provider.probeMinutes ?? null };
+    provider.probeMinutes = probeMinutes;
+    await inner.flush();
+    await audit(inner, {
+      actor,
+      action: 'provider.probing',
+      targetType: 'UpstreamProvider',
+      targetId: id,
+      before,
+      after: { probeMinutes },
+      reason,
+    });
+    return provider;
+  });
+}
 
 /** Probes the enabled upstreams whose interval has passed since their last probe. */
 export async function probeDue(em: EntityManager, settings: { secretKey: string }): Promise<void> {

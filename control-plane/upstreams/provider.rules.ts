@@ -19,7 +19,8 @@ export const DEFAULT_TIMEOUTS: TimeoutsRecord = {
 /** A new provider, or a change of the one with this `id` and `version`. */
 export interface ProviderInput {
   id?: string | null;
-  version?: number | null;
+  /** ANY for a change that does not depend on earlier values. */
+  version?: number | 'ANY' | null;
   name: string;
   protocols: DialectName[];
   baseUrl: string;

@@ -20,7 +20,7 @@ type QuirkInput = Pick<Quirk, 'kind'> & {
 /** The quirks of the provider or route with this id. */
 interface QuirksInput {
   id: string;
-  version: number;
+  version: number | 'ANY';
   quirks: QuirkInput[];
   reason: string;
 }

@@ -32,7 +32,7 @@ const NEW_ROUTES_MAX = 100;
 /** A new route, or a change of the one with this `id` and `version`. */
 export interface RouteInput {
   id?: string | null;
-  version?: number | null;
+  version?: number | 'ANY' | null;
   modelId: string;
   providerId: string;
   upstreamModel: string;

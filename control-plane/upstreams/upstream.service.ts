@@ -62,8 +62,21 @@ export async function upsertProvider(
   input: ProviderInput,
   change: Change,
 ): Promise<ProviderRow> {
+  const baseUrl = await checkBaseUrl(input.baseUrl, change.settings.allowPrivateUpstreams);
+  return saveProvider(em, { ...input, baseUrl }, change);
+}
+
+/**
+ * Like `upsertProvider`, for a base address that `checkBaseUrl` returned: a transaction with many changes must not
+ * wait for name servers.
+ */
+export async function saveProvider(
+  em: EntityManager,
+  input: ProviderInput,
+  change: Change,
+): Promise<ProviderRow> {
   const { allowPrivateUpstreams: allowPrivate } = change.settings;
-  const baseUrl = await checkBaseUrl(input.baseUrl, allowPrivate);
+  const { baseUrl } = input;
   checkProvider(input);
   const surroundings = { protocols: input.protocols, baseUrl };
   const access =
@@ -213,8 +226,13 @@ export function credentialReader(
 ): (em: EntityManager, id: string) => Promise<string | undefined> {
   return async (em, id) => {
     const credential = await em.findOne(CredentialSchema, { id, enabled: true });
-    return credential ? decryptSecret(secretKey, credential.sealed, locationOf(id)) : undefined;
+    return credential ? secretOf(credential, secretKey) : undefined;
   };
+}
+
+/** The secret of a credential. Throws if SECRET_KEY is not the one that sealed it. */
+export function secretOf({ id, sealed }: CredentialRow, secretKey: string): string {
+  return decryptSecret(secretKey, sealed, locationOf(id));
 }
 
 /** Deletes providers with their credentials and routes, and publishes that to nodes. */

@@ -1,0 +1,77 @@
+/** The arguments and variables of the command `gateway`. */
+import { parseArgs } from 'node:util';
+
+/** The token to make. */
+export interface TokenOptions {
+  name: string;
+  scopes: string[];
+  days: number;
+  /** Address of the administrator who owns it; null if there is only one. */
+  email: string | null;
+}
+
+/** One call of the command. */
+export interface Options {
+  command: 'apply' | 'export' | 'token' | 'help';
+  /** The configuration file of `apply`. */
+  file: string;
+  dryRun: boolean;
+  yes: boolean;
+  reason: string;
+  /** Address of the control plane, without a slash at the end. */
+  url: string;
+  accessToken: string;
+  token: TokenOptions;
+}
+
+/** Reads arguments and variables. Throws an Error that says what to write. */
+export function readOptions(argv: readonly string[], environment: NodeJS.ProcessEnv): Options {
+  const { values, positionals } = parseArgs({
+    args: [...argv],
+    allowPositionals: true,
+    options: {
+      file: { type: 'string', short: 'f', default: '' },
+      'dry-run': { type: 'boolean', default: false },
+      yes: { type: 'boolean', short: 'y', default: false },
+      reason: { type: 'string', default: 'gateway apply' },
+      name: { type: 'string', default: 'gateway' },
+      scopes: { type: 'string', default: '' },
+      days: { type: 'string', default: '90' },
+      email: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  const command = commandOf(values.help ? 'help' : positionals[0]);
+  if (command === 'apply' && values.file === '')
+    throw new Error('Name the file: gateway apply -f gateway.yaml');
+  const url = (environment['GATEWAY_URL'] ?? '').replace(/\/+$/, '');
+  const accessToken = environment['GATEWAY_TOKEN'] ?? '';
+  if (command === 'apply' || command === 'export') requireAccess(url, accessToken);
+  return {
+    command,
+    file: values.file,
+    dryRun: values['dry-run'],
+    yes: values.yes,
+    reason: values.reason,
+    url,
+    accessToken,
+    token: {
+      name: values.name,
+      scopes: values.scopes.split(',').filter((scope) => scope !== ''),
+      days: Number(values.days),
+      email: values.email ?? null,
+    },
+  };
+}
+
+function commandOf(word: string | undefined): Options['command'] {
+  const command = (['apply', 'export', 'token', 'help'] as const).find((each) => each === (word ?? 'help'));
+  if (command) return command;
+  throw new Error(`There is no command ${word}. Use apply, export, token or help.`);
+}
+
+function requireAccess(url: string, accessToken: string): void {
+  if (!URL.canParse(url)) throw new Error('GATEWAY_URL is not set. Set it to the address of the console.');
+  if (!accessToken.startsWith('gqt_'))
+    throw new Error('GATEWAY_TOKEN is not set. Set it to an access token, or make one with `gateway token`.');
+}
