@@ -41,8 +41,8 @@ export async function announceSettings(
 }
 
 /**
- * Serialises announcements of the settings until the transaction ends, so that of two concurrent registrations
- * the second includes the first. A transaction with many changes calls it first.
+ * Serialises announcements of the settings until the transaction ends, so that of two concurrent
+ * registrations the second includes the first. A transaction with many changes calls it first.
  */
 export async function lockSettingsRecord(em: EntityManager): Promise<void> {
   await query(em, sql`select pg_advisory_xact_lock(hashtextextended('settings record', 0))`);

@@ -230,8 +230,3 @@ async function nextNumber(em: EntityManager, version: string): Promise<string> {
     if ((await em.count(PolicyVersionSchema, { version: next })) === 0) return next;
   }
 }
-
-/** Publications run one after another. */
-async function lockPolicy(em: EntityManager): Promise<void> {
-  await query(em, sql`select pg_advisory_xact_lock(hashtextextended('policy', 0))`);
-}

@@ -38,8 +38,8 @@ export interface Applied {
 }
 
 /**
- * Applies a file. All changes commit together or none, and nodes see them at once. Of several calls at the same
- * time each sees the result of those before. Throws a UserFailure: INVALID for a file that is refused,
+ * Applies a file. All changes commit together or none, and nodes see them at once. Of several calls at the
+ * same time each sees the result of those before. Throws a UserFailure: INVALID for a file that is refused,
  * STALE_VERSION if the state is not the expected one, and the failures of the changes.
  */
 export async function applyConfiguration(
@@ -105,8 +105,9 @@ function planned(state: State, { document, secrets }: Application): Change[] {
 }
 
 /**
- * Locks all rows that a file can change, before the locks of audit log and configuration log, which each change
- * takes. Otherwise a change in the console that holds a row and waits for the audit log would be a deadlock.
+ * Locks all rows that a file can change, before the locks of audit log and configuration log, which each
+ * change takes. Otherwise a change in the console that holds a row and waits for the audit log would be a
+ * deadlock.
  */
 async function lockEverything(em: EntityManager): Promise<void> {
   await query(em, sql`select pg_advisory_xact_lock(hashtextextended('configuration', 0))`);

@@ -10,9 +10,9 @@ import { DocumentError } from './shape.ts';
 import { readDocument } from './yaml.ts';
 
 /**
- * Applies the file and returns the number of changes. Several instances may start at once: the first one applies
- * the file, and the others find nothing to change. Throws an Error that names CONFIG_FILE if the file cannot be
- * read or is refused.
+ * Applies the file and returns the number of changes. Several instances may start at once: the first one
+ * applies the file, and the others find nothing to change. Throws an Error that names CONFIG_FILE if the file
+ * cannot be read or is refused.
  */
 export async function applyAtStart(
   em: EntityManager,

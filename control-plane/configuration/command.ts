@@ -1,6 +1,6 @@
 /**
- * The command `gateway`: applies and exports the configuration through the API of a control plane, and makes the
- * first access token in the database.
+ * The command `gateway`: applies and exports the configuration through the API of a control plane, and makes
+ * the first access token in the database.
  */
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';

@@ -119,8 +119,8 @@ export class ConfigurationResolver {
   @Authorized('ADMIN')
   @Mutation(() => AdminConfigurationPayload, {
     description:
-      'Makes the configuration as a file says, all of it or nothing. A token needs the scope of each section ' +
-      'that the file has.',
+      'Makes the configuration as a file says, all of it or nothing. A token needs the scope of each ' +
+      'section that the file has.',
   })
   adminConfigurationApply(
     @Ctx() context: Context,
@@ -169,7 +169,7 @@ function parsed(source: string): ConfigurationDocument {
 function requireScopes(context: Context, document: ConfigurationDocument): void {
   for (const [section, scope] of Object.entries(SECTION_SCOPES) as [SectionName, AccessScope][]) {
     if (document[section] === undefined || isAdminFor(context, scope)) continue;
-    const message = `The section ${section} needs the scope ${scope}. Use a token with it, or leave the section out.`;
+    const message = `The section ${section} needs the scope ${scope}. Use a token with it, or leave it out.`;
     throw requestError('FORBIDDEN', message, { requiredScope: scope });
   }
 }

@@ -110,7 +110,7 @@ describe('configuration files', () => {
       'env:NONE is missing',
     ],
     [
-      '{ version: 1, routes: [{ model: none, upstream: alpha, upstreamModel: x, families: [chat_completions] }] }',
+      '{ version: 1, routes: [{ model: none, upstream: alpha, upstreamModel: x, families: [messages] }] }',
       'There is no none',
     ],
     ['{ version: 1, models: [{ name: swift, state: DRAFT }] }', 'cannot become a draft again'],

@@ -21,8 +21,8 @@ interface Given {
 
 /**
  * One step for every credential. Of credentials with one label, the n-th in the file is the n-th in the
- * database. Throws a DocumentError if a secret is missing: for a new credential, or for an upstream that moves to
- * another host, because a secret is sent to one host only.
+ * database. Throws a DocumentError if a secret is missing: for a new credential, or for an upstream that
+ * moves to another host, because a secret is sent to one host only.
  */
 export function planCredentials(state: State, parts: CredentialParts): CredentialStep[] {
   const { document, upstreams } = parts;

@@ -8,8 +8,8 @@ import { DocumentError } from './shape.ts';
 const SECRET_MAX = 4096;
 
 /**
- * The secrets by reference: `env:NAME` is a variable of `environment`, `file:/path` the text of a file. Throws a
- * DocumentError that names the reference and never the secret.
+ * The secrets by reference: `env:NAME` is a variable of `environment`, `file:/path` the text of a file.
+ * Throws a DocumentError that names the reference and never the secret.
  */
 export function readSecrets(
   document: ConfigurationDocument,

@@ -41,8 +41,8 @@ interface ServingSteps extends NamedSteps {
 }
 
 /**
- * Throws a DocumentError if a model that has a usable route would be public without one, because every request
- * for it would fail.
+ * Throws a DocumentError if a model that has a usable route would be public without one, because every
+ * request for it would fail.
  */
 export function requireServedModels(state: State, steps: ServingSteps): void {
   const before = servedModels({

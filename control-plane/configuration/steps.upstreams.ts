@@ -6,7 +6,7 @@ import {
   addCredential,
   deleteProvider,
   removeCredential,
-  saveProvider,
+  upsertProvider,
 } from '../upstreams/upstream.service.ts';
 import { UserFailure } from '../graphql/errors.ts';
 import { same } from './change.ts';
@@ -33,16 +33,17 @@ async function savedProvider(
   { id, before, after }: { id: string | null; before: UpstreamItem | null; after: UpstreamItem },
 ): Promise<string> {
   if (id !== null && before && same(providerPart(before), providerPart(after))) return id;
-  const baseUrl = baseUrls.get(after.baseUrl);
-  if (baseUrl === undefined) {
+  const checkAddress = async (given: string): Promise<string> => {
+    const baseUrl = baseUrls.get(given);
+    if (baseUrl !== undefined) return baseUrl;
     const message = `The upstream ${after.name} has changed meanwhile. Apply the file again.`;
     throw new UserFailure('STALE_VERSION', message, 'document');
-  }
-  const input = { ...providerPart(after), id, version: 'ANY' as const, baseUrl, reason };
-  return (await saveProvider(em, input, by)).id;
+  };
+  const input = { ...providerPart(after), id, version: 'ANY' as const, reason };
+  return (await upsertProvider(em, input, { ...by, checkAddress })).id;
 }
 
-/** The fields that `saveProvider` stores. */
+/** The fields that `upsertProvider` stores. */
 function providerPart({
   quirks: _,
   probeMinutes: __,

@@ -35,6 +35,8 @@ export interface UpstreamSettings {
 export interface Change {
   actor: Actor;
   settings: UpstreamSettings;
+  /** Instead of `checkBaseUrl`, for a transaction with many changes, which must not wait for name servers. */
+  checkAddress?: typeof checkBaseUrl;
 }
 
 /** All providers, by name, at most 1000. */
@@ -62,21 +64,8 @@ export async function upsertProvider(
   input: ProviderInput,
   change: Change,
 ): Promise<ProviderRow> {
-  const baseUrl = await checkBaseUrl(input.baseUrl, change.settings.allowPrivateUpstreams);
-  return saveProvider(em, { ...input, baseUrl }, change);
-}
-
-/**
- * Like `upsertProvider`, for a base address that `checkBaseUrl` returned: a transaction with many changes must not
- * wait for name servers.
- */
-export async function saveProvider(
-  em: EntityManager,
-  input: ProviderInput,
-  change: Change,
-): Promise<ProviderRow> {
   const { allowPrivateUpstreams: allowPrivate } = change.settings;
-  const { baseUrl } = input;
+  const baseUrl = await (change.checkAddress ?? checkBaseUrl)(input.baseUrl, allowPrivate);
   checkProvider(input);
   const surroundings = { protocols: input.protocols, baseUrl };
   const access =

@@ -30,7 +30,7 @@ ${['flagship', 'swift', 'budget']
   .flatMap((model) => ['alpha', 'beta'].map((upstream) => ({ model, upstream })))
   .map(
     ({ model, upstream }) =>
-      `  - { model: ${model}, upstream: ${upstream}, upstreamModel: ${model}-1, families: [chat_completions] }`,
+      `  - { model: ${model}, upstream: ${upstream}, upstreamModel: ${model}-1, families: [messages] }`,
   )
   .join('\n')}
 storefront: { pricesConfirmed: true, state: OPEN }
