@@ -112,7 +112,8 @@ function planUpstreams(state: State, { upstreams = [], prune = [] }: Configurati
     });
   return [
     ...kept,
-    ...upstreams.map(({ credentials: _, ...entry }, index): UpstreamStep => {
+    ...upstreams.map((given, index): UpstreamStep => {
+      const { credentials: _, ...entry } = given;
       const found = stored.get(entry.name);
       if (!found) requireFields(entry, `upstreams/${index}`, ['protocols', 'baseUrl']);
       const before = found?.item ?? NEW_UPSTREAM;

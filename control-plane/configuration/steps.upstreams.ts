@@ -44,11 +44,8 @@ async function savedProvider(
 }
 
 /** The fields that `upsertProvider` stores. */
-function providerPart({
-  quirks: _,
-  probeMinutes: __,
-  ...rest
-}: UpstreamItem): Omit<UpstreamItem, 'quirks' | 'probeMinutes'> {
+function providerPart(item: UpstreamItem): Omit<UpstreamItem, 'quirks' | 'probeMinutes'> {
+  const { quirks: _q, probeMinutes: _p, ...rest } = item;
   return rest;
 }
 

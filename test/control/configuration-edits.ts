@@ -64,6 +64,10 @@ function fieldEdit<const Name extends 'models' | 'upstreams' | 'routes'>(
   }));
 }
 
+const BOTH = [
+  { label: 'one', secret: 'env:ONE' },
+  { label: 'two', secret: 'env:TWO' },
+];
 const SEED_QUIRK: Quirk = { kind: 'DROP', member: 'seed', other: null, value: null, min: null, max: null };
 
 const modelEdit = fieldEdit(
@@ -88,15 +92,9 @@ const upstreamEdit = fieldEdit(
     fc.constantFrom(null, 5, 60).map((probeMinutes) => ({ probeMinutes })),
     fc.boolean().map((enabled) => ({ enabled })),
     fc.integer({ min: 1, max: 90_000 }).map((idleMs) => ({ timeouts: { idleMs } })),
-    fc.constant([SEED_QUIRK]).map((quirks) => ({ quirks })),
-    fc.constant({ credentials: [{ label: 'one', secret: 'env:THREE' }] }),
-    fc.constant({
-      baseUrl: 'http://127.0.0.2:9/moved',
-      credentials: [
-        { label: 'one', secret: 'env:ONE' },
-        { label: 'two', secret: 'env:TWO' },
-      ],
-    }),
+    fc.boolean().map(() => ({ quirks: [SEED_QUIRK] })),
+    fc.boolean().map(() => ({ credentials: [{ label: 'one', secret: 'env:THREE' }] })),
+    fc.boolean().map(() => ({ baseUrl: 'http://127.0.0.2:9/moved', credentials: BOTH })),
   ),
 );
 const routeEdit = fieldEdit(
