@@ -38,10 +38,21 @@ const SPEND: readonly Place[] = [
 ];
 const TABS: readonly Place[] = [...WORK, ...SPEND.slice(0, 1)];
 
-/** The sidebar. */
-export function Sidebar({ viewer: { email, role } }: { viewer: Viewer }) {
+function useAccount(viewer: Viewer | undefined, places = false) {
   const { t } = useTranslation();
-  const account = useAccountMenu(role);
+  const account = useAccountMenu(viewer?.role ?? 'USER', places);
+  return { account, email: viewer?.email ?? t('shell.profile') };
+}
+
+interface NavigationProps {
+  /** Undefined until it is known who is signed in. */
+  viewer: Viewer | undefined;
+}
+
+/** The sidebar. */
+export function Sidebar({ viewer }: NavigationProps) {
+  const { t } = useTranslation();
+  const { account, email } = useAccount(viewer);
   return (
     <aside
       className={clsx(
@@ -126,9 +137,9 @@ const ITEM =
   'hover:bg-hover max-lg:justify-center touch:h-11';
 
 /** The tab bar of a phone. */
-export function TabBar({ viewer: { email, role } }: { viewer: Viewer }) {
+export function TabBar({ viewer }: NavigationProps) {
   const { t } = useTranslation();
-  const account = useAccountMenu(role, true);
+  const { account, email } = useAccount(viewer, true);
   return (
     <nav aria-label={t('shell.main')} className={TAB_BAR}>
       {TABS.map(({ to, icon: Icon, name }) => (

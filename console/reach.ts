@@ -1,0 +1,59 @@
+/**
+ * Whether the service answers the queries of the API client. The watcher loads after the page (`live.ts`),
+ * and sees the queries from then on.
+ */
+import type { Client, Exchange, Operation, OperationResult } from 'urql';
+import { map, pipe, tap } from 'wonka';
+import { createStore, type Store } from './components/store.ts';
+
+/** `slow` if a query runs for longer than usual, `silent` if one got no answer. */
+export type Reach = 'answering' | 'slow' | 'silent';
+
+export interface Stores {
+  state: Store<Reach>;
+  /** Whether a query is running. */
+  pending: Store<boolean>;
+}
+
+export interface Watcher {
+  send(operation: Operation): void;
+  /** Returns the result that pages get. */
+  receive(result: OperationResult): OperationResult;
+  /** Sends all queries without an answer again, at once. */
+  retry(): void;
+  /** Stops all timers. */
+  close(): void;
+}
+
+export interface Reaching extends Stores {
+  /** Place it outside of the cache. */
+  exchange: Exchange;
+  /** Starts the watcher. */
+  watch(start: (stores: Stores, client: Client) => Watcher): void;
+  retry(): void;
+  close(): void;
+}
+
+/** Creates the exchange and its stores. */
+export function createReach(): Reaching {
+  const stores: Stores = { state: createStore<Reach>('answering'), pending: createStore(false) };
+  let client: Client;
+  let watcher: Watcher | undefined;
+  return {
+    ...stores,
+    exchange: (input) => (operations) => {
+      ({ client } = input);
+      return pipe(
+        operations,
+        tap((operation) => watcher?.send(operation)),
+        input.forward,
+        map((result) => watcher?.receive(result) ?? result),
+      );
+    },
+    watch: (start) => {
+      watcher = start(stores, client);
+    },
+    retry: () => watcher?.retry(),
+    close: () => watcher?.close(),
+  };
+}
