@@ -45,7 +45,7 @@ describe.skipIf(!ready)('a link', () => {
   test('is asked for with the same answer for every address', async () => {
     await visit('/sign-in', async (page) => {
       await page.getByRole('link', { name: 'Forgot your password?' }).click();
-      // The page that is left has such a field, too.
+      // The previous page has a field with the same name.
       await page.getByLabel('Password', { exact: true }).waitFor({ state: 'detached' });
       await page.getByLabel('Email').fill('nobody@example.org');
       await page.keyboard.press('Enter');

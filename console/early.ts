@@ -29,7 +29,7 @@ function ask(query: string): Promise<Response> {
     headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
     body: JSON.stringify({ operationName: nameOf(query), query }),
   });
-  // Prevents an unhandled rejection; whoever takes the answer still receives the error.
+  // Prevents an unhandled rejection. The page that takes the answer still receives the error.
   answer.catch(() => undefined);
   return answer;
 }

@@ -53,7 +53,7 @@ export const REQUESTS: ShareLimits = {
   admin: { perCaller: 96, upTo: 448 },
   node: { perCaller: 128, upTo: 1024 },
 };
-/** Network chunks of one body. Clients send kilobytes per chunk; each costs time, however small it is. */
+/** Network chunks of one body. Clients send kilobytes per chunk. Even the smallest chunk costs time. */
 export const CHUNKS_PER_BODY = 16_384;
 /** Largest first buffer of a body, in bytes. It grows with the bytes that arrive. */
 export const FIRST_BUFFER_BYTES = 16 * KILOBYTE;

@@ -74,7 +74,7 @@ const UNKNOWN_TOKENS: TokenCounts = { input: null, output: null, cached: null, r
 /** Largest token count that a usage report can carry. */
 const TOKENS_MAX = 2 ** 31 - 1;
 
-/** The bill of one request. `close` must be called last, however the request ended. */
+/** The bill of one request. The caller must call `close` last, after success and after failure. */
 export class Bill {
   hold: Hold | undefined;
   permit: Permit | undefined;

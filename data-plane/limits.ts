@@ -11,9 +11,9 @@ export const CONCURRENT_REQUESTS = 64;
 
 /** Concurrent realtime sessions per key: as many conversations as one application holds. */
 export const SESSIONS_PER_KEY = 10;
-/** Concurrent realtime sessions per wallet, whatever the number of its keys. */
+/** Concurrent realtime sessions per wallet, over all its keys. */
 export const SESSIONS_PER_WALLET = 30;
-/** Concurrent realtime sessions per address (IPv6: per /64), whatever the number of wallets. */
+/** Concurrent realtime sessions per address (IPv6: per /64), over all wallets. */
 export const SESSIONS_PER_ADDRESS = 60;
 
 /**

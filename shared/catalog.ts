@@ -29,7 +29,7 @@ export const TRAITS = [
 ] as const;
 export type Trait = (typeof TRAITS)[number];
 
-/** The chat wire formats. Clients and upstreams each speak one of them. */
+/** The chat wire formats. Each client and each upstream uses one of them. */
 export const DIALECTS = ['openai-chat', 'openai-responses', 'anthropic-messages', 'google-generate'] as const;
 export type DialectName = (typeof DIALECTS)[number];
 
@@ -51,7 +51,7 @@ export const FAMILIES = [
 ] as const;
 export type Family = (typeof FAMILIES)[number];
 
-/** The families that every chat route serves, whichever format its upstream speaks. */
+/** The families that every chat route serves, for every format of its upstream. */
 export const CHAT_FAMILIES = [
   'chat_completions',
   'completions',

@@ -72,7 +72,7 @@ export interface NodePermitAloneUse {
 
 export interface NodePermitPromiseInput {
   nodeId: string;
-  /** The `clock` of the last answer; null promises nothing and only asks for the clock. */
+  /** The `clock` of the last answer. Null makes no promise: the answer then contains only the clock. */
   heard: string | null;
   /** Number of registered nodes in the configuration that the node serves. */
   nodes: number;

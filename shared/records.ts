@@ -10,7 +10,7 @@ import type { UpstreamAccess } from './clouds/access.ts';
 /** An amount in micro-USD as a decimal string, for example "250000". */
 export type MicrosText = string;
 
-/** An API key as a node knows it: its digest, and everything that decides whether a request is admitted. */
+/** An API key as nodes receive it: its digest, and everything that decides whether a request is admitted. */
 export interface KeyRecord {
   kind: 'API_KEY';
   id: string;

@@ -37,7 +37,7 @@ export function claimsOf(form: URLSearchParams): Record<string, unknown> | undef
   return typeof value === 'object' && value !== null ? { ...value } : undefined;
 }
 
-/** A token endpoint that issues `token-1`, `token-2`, … and knows which are valid. */
+/** A token endpoint that issues `token-1`, `token-2`, … and records which of them are valid. */
 export class TokenServer {
   issued = 0;
   /** Answers with this instead of a token. */

@@ -42,7 +42,7 @@ beforeAll(async () => {
     { index: 0, relevance_score: 0.2 },
   ]);
   mock.on({ predicate: () => true }, { content: SPOKEN });
-  // It knows the single call alone.
+  // The client has only the single call.
   mock.mount('/v1beta/models/budget-plus:batchEmbedContents', { handleRequest: answerBatch });
   await mock.start();
   house = await openSharedHouse();
@@ -173,7 +173,7 @@ describe('the openai SDK', () => {
   });
 
   it('holds a realtime session over TLS in front of the gateway, paid by the response', async () => {
-    // Its class knows wss alone.
+    // The client's class supports only wss.
     const front = await startTlsFront(Number(new URL(house.url).port));
     const baseURL = `https://localhost:${front.port}/v1`;
     const client = new OpenAI({ apiKey: customer.key, baseURL, maxRetries: 0 });

@@ -86,7 +86,7 @@ describe('a cap of 60 requests a minute over three nodes', () => {
   });
 
   it('is fully used again a minute after a node was declared gone', async () => {
-    // The node is cut off and uses its share alone until it dies.
+    // The node has no connection and uses its share alone until it is killed.
     const cutOff: Fault = { kind: 'away', from: MINUTE_MS, until: 3 * MINUTE_MS, node: 1 };
     for (const writtenOffAfterMs of [10, 1_000, 30_000]) {
       const { admitted } = await run({

@@ -7,7 +7,7 @@ import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import { usePhone } from './store.ts';
 
-/** Layout of a column, in addition to what the table library knows. */
+/** Layout of a column, in addition to the members of the table library. */
 interface ColumnLook {
   /** Aligns the column to the right, for numbers. */
   right?: boolean;
@@ -18,7 +18,7 @@ interface ColumnLook {
 }
 
 const LOOK: ColumnLook = {};
-/** None of the library's features is used: the server filters, sorts and pages. */
+/** The table uses no features of the library, because the server filters, sorts and pages. */
 const FEATURES = tableFeatures({ columnMeta: LOOK });
 type Features = typeof FEATURES;
 

@@ -46,7 +46,7 @@ const POPUP =
   'rounded-card border border-line bg-raise p-1 shadow-float outline-none ' +
   'max-sm:max-h-[75dvh] max-sm:w-full max-sm:max-w-none max-sm:rounded-b-none max-sm:border-x-0 ' +
   'max-sm:border-b-0 max-sm:p-2 max-sm:pb-[calc(8px+env(safe-area-inset-bottom))] max-sm:shadow-dialog';
-// On a phone, the menu is a sheet at the bottom, wherever its button is.
+// On a phone, the menu is a sheet at the bottom of the screen.
 const POSITIONER =
   'z-50 outline-none max-sm:fixed! max-sm:inset-x-0! max-sm:top-auto! max-sm:bottom-0! max-sm:w-full! ' +
   'max-sm:transform-none!';

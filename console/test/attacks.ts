@@ -5,7 +5,7 @@
 import { ADMIN_PAGES, PUBLIC_PAGES } from './browser.ts';
 import type { House } from './visit.ts';
 
-/** Attacks by a text. Each script would set a number, which tells the attack that worked. */
+/** Attacks by a text. A script that runs sets a number of its own, so that the test can name the attack. */
 export const MARKUP = [
   `"'><img src=x onerror=__xss=1><svg/onload=__xss=2><script>__xss=3</script>`,
   '<iframe srcdoc="<script>parent.__xss=4</script>"></iframe><base href="https://elsewhere.example/">',

@@ -7,7 +7,10 @@ export interface Authenticator {
   takeAway(): Promise<void>;
 }
 
-/** One that is built in, as a laptop has it: it keeps passkeys, and sees its owner's finger at once. */
+/**
+ * An authenticator that is built into a device. It stores passkeys and always confirms the presence of the
+ * user.
+ */
 export async function giveAuthenticator(page: Page): Promise<Authenticator> {
   const session = await page.context().newCDPSession(page);
   let asserted = 0;

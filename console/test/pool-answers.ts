@@ -259,7 +259,7 @@ export function poolMutations(state: PoolState) {
   };
 }
 
-/** The mutations of administrators; `tell` says the new storefront to all who listen. */
+/** The mutations of administrators. `tell` sends the new storefront to all subscribers. */
 export function poolAdministration(state: PoolState, tell: () => void) {
   return {
     adminStorefrontSet: ({ input }: Input<{ state?: string; confirmPrices?: boolean; version: number }>) => {

@@ -34,7 +34,7 @@ const EXPIRED: readonly { table: Statement; where: Statement }[] = [
 export async function deleteExpired(em: EntityManager, round?: PruneRound): Promise<number> {
   let deleted = 0;
   for (const { table, where } of EXPIRED) {
-    // ctid works for every table, whatever its key. A row updated meanwhile has a new ctid and stays.
+    // Every table has a ctid. A row that is updated at the same time gets a new ctid and is not deleted.
     const deletion = (rows: number) => sql`
       with due as materialized (
         select ctid from ${table} where ${where} limit ${rows} for update skip locked

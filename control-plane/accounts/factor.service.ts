@@ -39,7 +39,7 @@ export interface Reauthentication extends SecondFactor {
   sessionId: string;
 }
 
-/** State of the second factor, as its owner sees it. */
+/** State of the second factor, as the API shows it to its owner. */
 export interface FactorView {
   totpEnabled: boolean;
   recoveryCodesLeft: number;

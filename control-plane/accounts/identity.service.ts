@@ -22,7 +22,7 @@ import type { Origin, SignedIn } from './session.service.ts';
 /** Maximum number of linked identities of one user. */
 const IDENTITIES_MAX = 5;
 
-/** A linked identity as its owner sees it. */
+/** A linked identity, as the API shows it to its owner. */
 export interface IdentityView {
   id: string;
   provider: string;

@@ -90,7 +90,10 @@ export async function useLink(
   return { userId: used.user_id, purpose: used.purpose, email: used.email };
 }
 
-/** The failure for every link that does not work. It does not tell the reason. */
+/**
+ * The failure for every invalid link. All reasons have the same failure, so that callers cannot distinguish
+ * them.
+ */
 export function invalidLink(): UserFailure {
   const message = 'This link is invalid, used or expired. Request a new one.';
   return new UserFailure('CREDENTIALS_INVALID', message, 'token');

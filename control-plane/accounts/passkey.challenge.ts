@@ -64,7 +64,10 @@ export async function useChallenge(em: EntityManager, signed: string, use: Chall
   if (!used) throw invalidPasskey();
 }
 
-/** The failure for every passkey that is refused. It does not tell the reason. */
+/**
+ * The failure for every refused passkey. All reasons have the same failure, so that callers cannot
+ * distinguish them.
+ */
 export function invalidPasskey(): UserFailure {
   return new UserFailure(
     'CREDENTIALS_INVALID',

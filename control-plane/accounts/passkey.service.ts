@@ -27,7 +27,7 @@ const SERVICE_NAME = 'Gateway';
 /** EdDSA, ES256 and RS256 (COSE ids). Every authenticator supports one of them, and none is experimental. */
 const ALGORITHMS = [-8, -7, -257];
 
-/** A passkey as its owner sees it. */
+/** A passkey, as the API shows it to its owner. */
 export interface PasskeyView {
   id: string;
   name: string;
@@ -228,7 +228,7 @@ function credentialsOf(em: EntityManager, userId: string): Promise<Row[]> {
   );
 }
 
-/** Hides the reason of the failure, which the library's error would tell, from the caller. */
+/** The library's error names the reason of the failure. The caller must not learn it. */
 function refused(): never {
   signInFailures.inc({ reason: 'passkey' });
   throw invalidPasskey();

@@ -11,7 +11,7 @@ import { recordSignInPlace } from './notices.ts';
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** With "remember me", a session ends after this long without use. */
 const IDLE_MS = 14 * DAY_MS;
-/** Maximum lifetime of a session, however often it is used. */
+/** Maximum lifetime of a session. Use of the session does not extend it. */
 const LIFETIME_MS = 90 * DAY_MS;
 /** Lifetime of a session without "remember me". */
 const SHORT_MS = DAY_MS;

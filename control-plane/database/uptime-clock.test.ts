@@ -1,4 +1,4 @@
-/** The uptime clock never advances faster than time, however many processes advance it. */
+/** The uptime clock advances no faster than time when many processes advance it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { openMoney } from '../../test/money-fixture.ts';

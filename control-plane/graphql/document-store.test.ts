@@ -1,4 +1,4 @@
-/** The memory of kept documents is bounded, whatever callers send. */
+/** The memory of stored documents is bounded for every input of callers. */
 import { parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { startTestApp } from '../../test/control/app.ts';

@@ -1,4 +1,4 @@
-/** Tests that fields of the first level are counted wherever an operation puts them. */
+/** Tests that fields of the first level are counted, also inside fragments. */
 import { buildSchema, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { HASH_COST, MUTATIONS_PER_OPERATION, ROOT_FIELDS_MAX } from '../limits.ts';

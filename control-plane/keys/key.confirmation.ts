@@ -9,7 +9,7 @@ export interface KeyRevision {
   revision: number;
 }
 
-/** The members of a payload that tell which nodes have applied the change. */
+/** The members of a payload that say which nodes have applied the change. */
 interface Confirmation {
   apiKey: KeyRow | null;
   appliedNodes: number;

@@ -119,7 +119,7 @@ function makeFolder(folder: string): void {
   try {
     // mkdirSync never returns for these folders.
     if (/^\/(proc|sys)(\/|$)/.test(folder)) throw new Error('it belongs to the system');
-    // Checked before mkdirSync, whose error does not tell that the file system is read-only.
+    // Checked before `mkdirSync`, because its error does not name a read-only file system as the cause.
     accessSync(nearest(folder), constants.W_OK);
     // If root starts the gateway, PostgreSQL runs as another user, who must enter this folder. Secrets are
     // 0600.

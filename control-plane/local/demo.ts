@@ -131,7 +131,7 @@ async function makeUpstream(em: EntityManager, part: Part, upstreamUrl: string):
     timeouts: TIMEOUTS,
     demo: true,
   });
-  // The ORM knows no relation between provider and routes, so the provider is written first.
+  // The ORM has no relation between provider and routes, so the provider is written first.
   await em.flush();
   const models = await em.find(ModelSchema, { state: 'PUBLISHED' });
   const routes = models.map((model) =>

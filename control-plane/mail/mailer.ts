@@ -71,7 +71,7 @@ export function startMailer(parts: MailerParts): Mailer {
   });
   const send = async (mail: Mail, id: string): Promise<void> => {
     const from = parts.settings.mailFrom ?? `no-reply@${new URL(parts.settings.consoleUrl).hostname}`;
-    // If the process dies between sending and deleting, the repeated mail carries the same Message-ID.
+    // If the process is killed between sending and deleting, the repeated mail has the same Message-ID.
     const messageId = `<${id}@${from.split('@').pop()?.replace('>', '')}>`;
     await transport.sendMail({ from, messageId, to: mail.to, subject: mail.subject, text: mail.text });
   };

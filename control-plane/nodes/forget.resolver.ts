@@ -1,4 +1,4 @@
-/** The mutation that forgets a node which is lost for ever. */
+/** The mutation that forgets a node which will not return. */
 import 'reflect-metadata';
 import { Arg, Ctx, Field, Int, Mutation, ObjectType, Resolver } from 'type-graphql';
 import { audit } from '../audit/audit.service.ts';

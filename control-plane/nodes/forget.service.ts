@@ -1,4 +1,7 @@
-/** Forgets a node that is lost for ever: its credit returns to the wallets at once, not after 26 hours. */
+/**
+ * Forgets a node that will not return. The credit of its leases goes back to the wallets at once, not after
+ * 26 h.
+ */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
 import { digestOf, issueSecret } from '@gateway/shared/secrets';

@@ -1,4 +1,6 @@
-/** A node that is lost for ever: its credit returns, and it counts nowhere any more. */
+/**
+ * A forgotten node: the credit of its leases returns, and the node counts in no share and no confirmation.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMoney } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';

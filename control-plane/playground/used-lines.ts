@@ -88,8 +88,8 @@ export async function linesOf(
 }
 
 /**
- * A line as its user sees it. Id and text are empty if the item was deleted; the text also if the key was
- * destroyed or lost.
+ * A line, as the API shows it to its user. Id and text are empty if the item was deleted; the text also if
+ * the key was destroyed or lost.
  */
 export function openLine(
   { messageId, position, itemId, kind, sealed }: UsedLineRow,

@@ -102,7 +102,7 @@ function countsInFull(
 ): boolean {
   if (uncountedUntil + WINDOW_MS > now) return true;
   if (nodeId === requester) return false;
-  // A node that knows of no other node takes the whole cap as soon as it is alone.
+  // A node that is the only registered one takes the whole cap as soon as it is alone.
   const believesOnly = place.nodes === 1 && promisedUntil !== LEFT;
   return mayBeAlone({ promisedUntil }, now) || (believesOnly && promisedUntil > now);
 }

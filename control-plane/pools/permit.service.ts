@@ -91,7 +91,7 @@ export interface AloneUse {
 
 /** A promise as a node sends it. */
 export interface PromiseRequest extends Omit<PermitPromise, 'heard' | 'remembers'> {
-  /** Null promises nothing and only asks for the clock. */
+  /** Null makes no promise: the answer then contains only the clock. */
   heard: number | null;
   /** Requests that the node admitted without permits in the last 60 s; null if it does not know. */
   alone: readonly AloneUse[] | null;

@@ -100,7 +100,7 @@ interface Console {
   pages: readonly ConsolePage[];
 }
 
-/** Answers a browser with the console's page, whatever the path, and other clients with 404. */
+/** Answers a browser with the console's page for every path, and other clients with 404. */
 async function answerPage(
   request: FastifyRequest,
   reply: FastifyReply,

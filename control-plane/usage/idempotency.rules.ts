@@ -11,7 +11,8 @@ export interface IdempotencyRecord {
   /** The request's row in the usage log; null if there is none yet. */
   usage: { cost: Micros; succeeded: boolean } | null;
   /**
-   * Whether the request's process is dead: a later start has taken over its journal and settled all of it.
+   * Whether the process of the request has ended and all its charges are settled. A later start of the same
+   * journal proves both.
    */
   abandoned: boolean;
 }
@@ -22,7 +23,10 @@ export interface IdempotencyRecord {
  */
 export type ReservationVerdict = 'TAKE' | 'REPEATED' | 'DONE' | 'IN_FLIGHT' | 'MISMATCH';
 
-/** Whether the request gets the key. A key is free again once its request failed or died with its process. */
+/**
+ * Whether the request gets the key. The key is free again after its request failed or the process of its
+ * request ended.
+ */
 export function judgeReservation(
   record: IdempotencyRecord | undefined,
   request: { requestId: string; fingerprint: string },

@@ -11,7 +11,7 @@ import type { IdempotencyRecord, ReservationVerdict } from './idempotency.rules.
 const KEEP_MS = 24 * 60 * 60 * 1000;
 const TEXT_LENGTH_MAX = 512;
 
-/** A request that wants an Idempotency-Key. */
+/** A request that claims an Idempotency-Key. */
 export interface Reservation {
   nodeId: string;
   /** The node's process; null if its release does not send it. */

@@ -1,4 +1,4 @@
-/** Recalls leases: asks nodes to return them before they would by themselves. */
+/** Recalls leases: requests that nodes return leases before their end. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { query, sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';

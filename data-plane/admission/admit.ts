@@ -9,12 +9,14 @@ import { findModel } from './find-model.ts';
 import type { PricedModel } from './find-model.ts';
 import { Slot } from './slot.ts';
 
-/** A billed request, read just far enough to know what it asks for. */
+/** A billed request, of which only the model and the members that affect price and limits are parsed. */
 export interface BilledRequest {
   /** The catalog name that the client sent. */
   readonly model: string;
   readonly streamed: boolean;
-  /** Throws `invalid_request` if the request asks for more than one flat price of this model includes. */
+  /**
+   * Throws `invalid_request` if the request exceeds the limits that the flat price of this model includes.
+   */
   checkLimits(model: SoldModel): void;
   /**
    * The routes among these that can serve the request; absent: all of them. Throws "not found" if the request

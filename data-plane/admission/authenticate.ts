@@ -149,7 +149,7 @@ function checkHost(call: Call, key: KeyRecord, host: PoolRecord | undefined): Po
   return pool;
 }
 
-/** The pass that the control plane adds to Playground requests, whose keys no client knows. */
+/** The pass that the control plane adds to Playground requests. No client has the keys of those requests. */
 function playgroundPass({ headers, config, at }: Call, key: KeyRecord) {
   const value = headers[PLAYGROUND_PASS_HEADER];
   const { playgroundKey } = config.settings;

@@ -24,7 +24,7 @@ export interface IdempotencyStore {
 
 export interface IdempotencyStoreParts {
   control: Pick<Control, 'reserveIdempotencyKey' | 'releaseIdempotencyKey'>;
-  /** This process; undefined until the control plane knows it. */
+  /** Id of this process; undefined until the node is registered. */
   self(): NodeProcess | undefined;
   /** A monotonic clock in ms. */
   now(): number;

@@ -21,7 +21,7 @@ interface Repeated {
   last: UsageRecord;
 }
 
-/** Counts in memory; the counts of the last minute are lost if the process dies. */
+/** Counts in memory. If the process is killed, the counts of the last minute are lost. */
 export class RepeatedRefusals {
   readonly #options: RefusalsOptions;
   readonly #repeated = new Map<string, Repeated>();

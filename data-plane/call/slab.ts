@@ -63,7 +63,7 @@ export class Slab {
   }
 }
 
-/** Whether the chunks of a body are large enough: each costs time and memory, however few bytes it has. */
+/** Whether the chunks of a body are large enough. Even a chunk of one byte costs time and memory. */
 export function isChunkingFair(chunks: number, bytes: number): boolean {
   return chunks <= FREE_CHUNKS || bytes >= chunks * CHUNK_AVERAGE_BYTES;
 }

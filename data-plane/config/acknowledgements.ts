@@ -14,7 +14,7 @@ interface AcknowledgementsOptions {
   onTrouble(ack: Acknowledgement, reason: string): void;
 }
 
-/** The acknowledgements that wait, and the one on its way. */
+/** The acknowledgements that wait, and the one that is being sent. */
 export class Acknowledgements {
   readonly #options: AcknowledgementsOptions;
   #waiting: Acknowledgement[] = [];
@@ -26,12 +26,15 @@ export class Acknowledgements {
     this.#options = options;
   }
 
-  /** Whether an acknowledgement is on its way. */
+  /** Whether an acknowledgement is being sent. */
   get isSending(): boolean {
     return this.#sending !== undefined;
   }
 
-  /** Sends it after the one on its way. Of several applied revisions that wait, only the last is sent. */
+  /**
+   * Sends the acknowledgement after the one that is being sent. Of several waiting revisions only the last is
+   * sent.
+   */
   add(ack: Acknowledgement): void {
     if (ack.error === undefined) this.#waiting = this.#waiting.filter(({ error }) => error !== undefined);
     this.#waiting.push(ack);

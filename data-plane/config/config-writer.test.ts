@@ -1,4 +1,4 @@
-/** What is acknowledged while further changes keep arriving. */
+/** Acknowledgements while further changes arrive. */
 import { expect, it } from 'vitest';
 import { Acknowledgements } from './acknowledgements.ts';
 import type { Acknowledgement } from './acknowledgements.ts';

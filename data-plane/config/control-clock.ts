@@ -1,4 +1,4 @@
-/** The clock of the control plane as this node knows it. A wrong wall clock of the node does not move it. */
+/** This node's estimate of the control plane's clock. A wrong wall clock of the node does not change it. */
 
 /** Reads of the clocks of this machine, in ms. */
 interface Clocks {

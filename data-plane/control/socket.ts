@@ -38,14 +38,15 @@ export function createControlSocket(addresses: ControlAddresses, token: string):
     keepAlive: PING_EVERY_MS,
     connectionAckWaitTimeout: CONNECT_WITHIN_MS,
     connectionParams: { authorization: `Bearer ${token}` },
-    // With the header, the control plane knows that a node connects before it gives the socket a place.
+    // The header identifies the node before the control plane accepts the socket.
     webSocketImpl: socketWithHeaders({ authorization: `Bearer ${token}` }),
     on: {
       // keepAlive sends pings but ignores missing answers: a frozen peer would go unnoticed for minutes.
       ping: (received) => {
         if (!received) pongTimeout ??= setTimeout(() => setImmediate(terminateIfSilent), PONG_WITHIN_MS);
       },
-      // Any message shows that the peer is alive: a large part of a snapshot may precede the pong.
+      // Every message counts as a sign of life, because a large part of a snapshot may arrive before the
+      // pong.
       message: clearPongTimeout,
       closed: (event) => {
         clearPongTimeout();

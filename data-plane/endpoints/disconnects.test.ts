@@ -1,4 +1,4 @@
-/** A client that disconnects from a stream after content is charged once, however it disconnects. */
+/** A client that disconnects from a stream after content is charged once, for every kind of disconnection. */
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

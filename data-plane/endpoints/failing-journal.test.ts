@@ -68,7 +68,7 @@ it('answers paid requests with 503 while writes fail, serves free ones, and reco
   expect(ledger.writable).toBe(false);
   const asked = upstream.seen.length;
   expect([await ask(), ...(await free())]).toEqual([503, 200, 200, 200]);
-  // Once the node knows, it asks no upstream for an answer that it could not charge.
+  // After the failure the node sends no request for whose answer it could not charge.
   expect(upstream.seen.length).toBe(asked);
   disk.fails = false;
   await expect.poll(() => ledger.writable).toBe(true);

@@ -64,7 +64,7 @@ interface Replacement {
   key: keyof AnswerNames;
   member: Buffer;
   own: Buffer;
-  /** The upstream's value, once an event has told it. */
+  /** The upstream's value; undefined until an event contains it. */
   upstream?: Buffer;
 }
 

@@ -39,10 +39,10 @@ import { countLosses, wholeAnswer } from './whole-answer.ts';
 /** Maximum size of a non-streamed answer, in bytes. */
 export const ANSWER_BYTES = 64 * 1024 * 1024;
 
-/** A format that clients speak. */
+/** A format in which clients send requests. */
 export interface ClientFormat {
   inbound: Inbound;
-  /** Its name if upstreams speak it too. */
+  /** The name of the format if upstreams have it too; else undefined. */
   dialect: DialectName | undefined;
 }
 
@@ -191,7 +191,7 @@ class ChatExchange implements Exchange {
     return { id: newAnswerId(this.#parts.format.inbound.idPrefix), model: this.#name };
   }
 
-  /** Whether the upstream speaks the client's format. */
+  /** Whether the upstream has the client's format. */
   #isNative({ native }: Candidate): boolean {
     return native && this.#parts.format.dialect !== undefined;
   }

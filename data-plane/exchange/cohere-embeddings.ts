@@ -14,7 +14,7 @@ const TYPES: Record<'float' | 'base64', (vector: number[]) => unknown> = {
 };
 type EmbeddingType = keyof typeof TYPES;
 
-/** The format that `/v2/embed` speaks. */
+/** The format of `/v2/embed`. */
 export const COHERE: ClientEmbeddings = {
   protocol: 'openai-chat',
   decodeRequest: (wire) => {

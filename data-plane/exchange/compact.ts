@@ -105,7 +105,7 @@ class CompactExchange implements Exchange {
   }
 }
 
-/** Whether the route offers compaction and its upstream speaks the format that has it. */
+/** Whether the route offers compaction and the format of its upstream has it. */
 function offersCompaction({ native, route }: Candidate): boolean {
   return native && route.families.includes('compact');
 }

@@ -60,9 +60,9 @@ interface EncodedEmbeddings {
   dropped: string[];
 }
 
-/** A format that clients speak. */
+/** A format in which clients send requests. */
 export interface ClientEmbeddings {
-  /** The protocol whose upstreams speak this format, or are asked first. */
+  /** The protocol whose upstreams have this format, or get the request first. */
   protocol: 'openai-chat' | 'google-generate';
   /** Throws `invalid_request` naming the parameter. */
   decodeRequest(wire: JsonObject, path?: { model: string; batch: boolean }): EmbeddingRequest;
@@ -71,7 +71,7 @@ export interface ClientEmbeddings {
   encodeResponse(answer: EmbeddingAnswer, request: EmbeddingRequest): JsonObject;
 }
 
-/** A format that clients and upstreams speak. */
+/** A format for clients and for upstreams. */
 export interface EmbeddingFormat extends ClientEmbeddings {
   /** The client's request for an upstream of the same format, without these members. */
   mirrorRequest(body: RequestBody, model: string, removals: readonly Steps[]): EncodedEmbeddings;

@@ -53,7 +53,10 @@ interface FormSource {
   spool: Spool;
   /** Called with the length of each field, which stays in memory. Throws if there is no room for it. */
   keep?(characters: number): void;
-  /** Called with each file before it is filled, so that the caller can drop it whatever happens. */
+  /**
+   * Called with each file before it is filled, so that the caller can delete the file after success and
+   * failure.
+   */
   onFile(file: SpooledFile): void;
   /** Whether to compute the digest, which costs CPU time for every byte of the files. */
   withDigest: boolean;

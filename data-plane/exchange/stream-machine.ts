@@ -25,7 +25,7 @@ interface StreamMachineOptions {
   /** Number of choices that the client asked for. */
   choices: number;
   decoder: StreamDecoder;
-  /** Absent if the client speaks the upstream's format: then the upstream's bytes pass unchanged. */
+  /** Absent if client and upstream have the same format: then the upstream's bytes pass unchanged. */
   encoder?: { stream: StreamEncoder; losses: Losses };
   /** Changes the bytes of a mirrored event, from which these events were decoded. */
   rename?: (bytes: Buffer, events: readonly ChatEvent[]) => Buffer;

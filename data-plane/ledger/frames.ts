@@ -41,7 +41,7 @@ export function encodeFrame(group: number, lines: readonly string[], buffer?: Bu
   return frame;
 }
 
-/** Reads the frame at an offset, and tells an interrupted write from damage. Never throws. */
+/** Reads the frame at an offset, and distinguishes an interrupted write from damage. Never throws. */
 export function readFrame(bytes: Buffer, offset: number, group: number): Reading {
   const frame = validFrame(bytes, offset);
   if (frame) return frame.group === group ? { kind: 'frame', frame } : { kind: 'damaged' };

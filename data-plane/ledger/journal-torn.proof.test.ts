@@ -1,4 +1,4 @@
-/** A process dies in the middle of a write, at every byte of several megabytes. */
+/** A process is killed in the middle of a write, at every byte of several megabytes. */
 import { test } from 'vitest';
 import { continueAfterEveryWrite, tearAtEveryByte } from '../../test/ledger/torn-writes.ts';
 

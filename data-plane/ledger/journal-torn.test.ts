@@ -1,4 +1,4 @@
-/** A process dies in the middle of a write. Its next start replays exactly the acknowledged charges. */
+/** A process is killed in the middle of a write. The next start replays exactly the acknowledged charges. */
 import { test } from 'vitest';
 import { continueAfterEveryWrite, tearAtEveryByte } from '../../test/ledger/torn-writes.ts';
 

@@ -171,7 +171,7 @@ test.each([
   await journal.append(charge(1));
   Object.assign(broken, how);
   await expect(journal.append(charge(2))).rejects.toThrow(/EIO|ENOSPC/);
-  // A process that dies now leaves these files behind.
+  // A process that is killed now leaves these files.
   const left = folder();
   cpSync(path, left, { recursive: true });
   const again = await open(left);

@@ -28,7 +28,7 @@ export interface Hold {
   release(): void;
 }
 
-/** An open ledger, as the process that runs it sees it. */
+/** An open ledger, with the operations that only `main` uses. */
 export interface OpenLedger extends Ledger {
   readonly journalId: string;
   /** Identifies this process. */
@@ -50,7 +50,7 @@ export interface OpenLedger extends Ledger {
   connect(nodeId: string): void;
   /** Extends all leases: the control plane answered a heartbeat that was sent at `sentAt`. */
   confirmLeases(sentAt: Moment): void;
-  /** Returns a lease, because the control plane asks for it. */
+  /** Returns a lease that the control plane recalls. */
   recall(leaseId: string): void;
   /** Refuses new holds, settles all charges and closes all leases. Resolves when done, or after `limitMs`. */
   drain(limitMs: number): Promise<void>;

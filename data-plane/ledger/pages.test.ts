@@ -1,4 +1,4 @@
-/** Pages keep the charges and their leases, however the pages are made or split. */
+/** Pages of a report keep all charges and their leases when the pages are filled and split. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ChargeRecord, JournalRecord } from './journal-state.ts';

@@ -22,7 +22,7 @@ const RETRY_BASE_MS = 100;
 const RETRY_MAX_MS = 1_000;
 /** Maximum number of queued free records; beyond it the oldest are dropped and counted. */
 const FREE_MAX = 10_000;
-/** Error codes of a report that the control plane can never read, however often it is sent. */
+/** Error codes of a report that the control plane cannot read. A repetition has the same result. */
 const UNREADABLE: ReadonlySet<string> = new Set(['BAD_USER_INPUT', 'INVALID']);
 /** Maximum number of quarantined charges. More of them mean that the control plane is at fault. */
 const QUARANTINE_MAX = 100;

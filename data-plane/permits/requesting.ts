@@ -1,4 +1,7 @@
-/** Rules of one pool on a node: gives permits to waiting requests and asks the control plane for more. */
+/**
+ * Rules of one pool on a node: gives permits to waiting client requests, and requests more from the control
+ * plane.
+ */
 import { FINISHED_MAX, WINDOW_MS } from '@gateway/shared/permits';
 import type { NodePermitAnswer, NodePermitUse } from '@gateway/shared/permit-api';
 import { hasUsedShare, isAlone, mayAdmitAlone } from './alone.ts';
@@ -64,7 +67,7 @@ export function permitsLeft(meter: Meter, now: number): number {
   return meter.grants.reduce((sum, { left, expiresAt }) => (expiresAt > now ? sum + left : sum), 0);
 }
 
-/** Requests the permits that are wanted, and reports finished grants from time to time. */
+/** Sends a permit request if permits are missing or finished grants must be reported. */
 function requestPermits(step: PermitStep, meter: Meter): void {
   const { state, now } = step;
   if (meter.requestInFlight || !state.hasAcceptedPromise || now < meter.requestAfter || isAlone(state, now))

@@ -60,7 +60,7 @@ export interface PermitState {
   hasAcceptedPromise: boolean;
   /** Whether the control plane has ever said to this process that there is room for its share. */
   hasRoom: boolean;
-  /** Since when this node is the only one, as far as it knows; null if it is not. */
+  /** Since when this node has been the only registered one; null if there are others. */
   onlyNodeSince: number | null;
   promiseInFlight: boolean;
   /** Earliest time of the next promise. */

@@ -37,7 +37,7 @@ export function hasStoredObjects(dialect: DialectName | undefined): dialect is S
   return dialect !== undefined && Object.hasOwn(FAMILIES, dialect);
 }
 
-/** The routes of a model whose upstream speaks the format itself. */
+/** The routes of a model whose upstream has the client's format. */
 export function nativeRoutes(
   config: Config,
   modelId: string,

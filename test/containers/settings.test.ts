@@ -17,7 +17,7 @@ const OF_IMAGES = ['HOST', 'CONTROL_PORT', 'DATA_PORT', 'DATA_DIR'];
 
 /** Only for `PUBLIC_URL`, which `npm start` always sets. */
 const DEFAULTED = ['DATA_PORT'];
-/** What `npm start` decides itself. */
+/** Settings that `npm start` sets itself. */
 const PLAN: Plan = {
   ...{ dataDir: '/data', host: '127.0.0.1', controlPort: 1, dataPort: 2, nodePort: 3, demo: 'off' },
   ...{ secretKey: 'key', publicUrl: 'http://a.example', consoleUrl: 'http://b.example' },

@@ -31,7 +31,7 @@ export const STEPS = [
 /** A step after which the connection of the process ends. */
 export type Step = (typeof STEPS)[number];
 
-/** The process dies before its transaction commits. */
+/** The process is killed before its transaction commits. */
 class Killed extends Error {}
 
 /**

@@ -21,7 +21,7 @@ export interface Bounds {
   earlierControl?: boolean;
 }
 
-/** A lease as the control plane knows it. */
+/** A lease in the control plane. */
 export interface ModelLease {
   id: string;
   journal: string;
@@ -55,7 +55,7 @@ export interface ModelNode {
   /** Charges on the disk, in order: request number and lease. */
   charges: [number, string][];
   lives: number;
-  /** The journal by which the control plane knows the node. */
+  /** The journal under which the node is registered. */
   registered: string;
 }
 export interface World {

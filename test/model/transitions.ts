@@ -103,7 +103,7 @@ function timeTransitions({ world, rules, bounds }: WorldDriver): Transition[] {
   return transitions;
 }
 
-/** The control plane reclaims the rest of a lease, whatever its node does. */
+/** The control plane reclaims the rest of a lease without its node. */
 export function reclaim({ world }: WorldDriver, at: number): void {
   const lease = world.leases[at];
   if (!lease) return;

@@ -236,7 +236,7 @@ export class WorldDriver {
       case 'CLOSE':
         this.send(`close ${number} ${node.journal.journalId} ${effect.leaseId} ${effect.count}`);
         break;
-      // Delays are not modelled: whatever waits may be sent again at any time.
+      // Delays are not modelled: a waiting message may be sent again at any time.
       case 'SETTLE':
       case 'RETRY':
         break;

@@ -137,7 +137,7 @@ interface SimulatedNode {
   /** Number of the running process: messages to earlier processes are dropped. */
   life: number;
   lost: boolean;
-  /** The registered nodes, as far as it knows. */
+  /** The registered nodes in the latest message to the node. */
   knownNodes: readonly number[];
 }
 

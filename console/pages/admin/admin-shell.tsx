@@ -1,4 +1,4 @@
-/** The frame of administrators' pages: their own navigation, and a coloured line that tells them apart. */
+/** The frame of administrators' pages: navigation, and a coloured line that marks them as such. */
 import { Link, Outlet } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { ArrowLeft, CircleCheck, CircleUserRound, Hourglass, LogOut } from 'lucide-react';

@@ -1,4 +1,4 @@
-/** Exports all items as a file, and imports such a file. */
+/** Buttons that export all items as a file and import an exported file. */
 import { Download, FileUp, FolderSync } from 'lucide-react';
 import { useRef } from 'react';
 import { type Client, useClient } from 'urql';

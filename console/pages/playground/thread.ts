@@ -83,7 +83,7 @@ export function withEvent(messages: readonly ChatMessage[], id: string, event: S
     switch (event.__typename) {
       case 'MessageCompleted':
       case 'MessageFailed':
-        // If the chat is not stored, only this page knows the parent of the reply.
+        // Only this page has the parent of the reply if the chat is not stored.
         return { ...event.message, parentId: message.parentId };
       case 'MessageTextDelta': {
         const fresh = event.after === 0 ? { ...message, content: '', reasoning: null } : message;

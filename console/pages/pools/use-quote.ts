@@ -24,7 +24,7 @@ export interface QuoteState {
   again: () => void;
 }
 
-/** The quote for the selection; requests nothing while `wanted` is undefined. */
+/** The quote for the selection; undefined, without a request, while `wanted` is undefined. */
 export function useQuote(wanted: QuoteFor | undefined): QuoteState {
   const client = useClient();
   const failureWords = useFailureWords();

@@ -18,7 +18,7 @@ export interface Faults {
   reorder: number;
 }
 
-/** An event on its way. */
+/** An event that is being delivered. */
 export interface Pending {
   eventId: string;
   /** Number of failed attempts. */

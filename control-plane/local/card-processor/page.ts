@@ -37,7 +37,7 @@ const CONFIRM: readonly Choice[] = [
   { action: 'decline', label: 'Refuse', hint: 'The bank declines the payment.' },
 ];
 
-/** The page of an open session. `declined` tells that the last attempt was declined. */
+/** The page of an open session. `declined`: the last attempt was declined. */
 export function payPage(session: Thing, { declined }: { declined: boolean }): string {
   const notice = declined ? '<p class="error" role="alert">The card was declined. Nothing was paid.</p>' : '';
   const saved = session['_saves_card'] ? '<p>The card of the demo is saved for automatic top-ups.</p>' : '';

@@ -12,7 +12,7 @@ export interface RefundPlan {
   metadata?: unknown;
 }
 
-/** Refunds what the call asks for; all that is left without an amount. Throws Refusal. */
+/** Refunds the amount of the call; without an amount, the whole rest. Throws Refusal. */
 export function createRefund(books: Books, form: URLSearchParams): Thing {
   const paymentId = required(form, 'payment_intent');
   const payment = books.things.get(paymentId);

@@ -14,7 +14,10 @@ export interface Books {
   emit(type: string, thing: Thing): void;
 }
 
-/** Members that hold another object. An answer shows its id, unless the caller asks to expand the member. */
+/**
+ * Members that contain another object. An answer contains only the id of that object, unless the caller
+ * expands the member.
+ */
 const REFERENCES = new Set(['latest_charge', 'payment_method', 'source']);
 
 /** An id that nobody can guess, such as `cs_4f…`. */

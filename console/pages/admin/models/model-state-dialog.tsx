@@ -1,4 +1,7 @@
-/** Changes the state of a model, or its retirement. Shows the effect, and asks for date and replacement. */
+/**
+ * Dialog that changes the state or the retirement of a model. It shows the effect, and has fields for date
+ * and replacement.
+ */
 import { useMutation } from 'urql';
 import { Field } from '../../../components/field.tsx';
 import { SelectField } from '../../../components/select-field.tsx';

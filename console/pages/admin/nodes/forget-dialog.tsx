@@ -1,4 +1,4 @@
-/** Forgets a node that is lost for ever: its credit returns to the wallets. */
+/** Dialog that forgets a node which will not return: the credit of its leases goes back to the wallets. */
 import { useMutation } from 'urql';
 import { graphql } from '../../../graphql.ts';
 import { useTranslation } from '../../../translation.ts';

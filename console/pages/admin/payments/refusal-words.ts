@@ -1,4 +1,7 @@
-/** Words for errors whose general words speak to customers, or say too little. */
+/**
+ * Texts for administrators that replace the general text of an error, which is written for customers or too
+ * short.
+ */
 import type { Refusal } from '../../answer-fields.ts';
 
 /** The errors with these words; errors without words of their own stay. */

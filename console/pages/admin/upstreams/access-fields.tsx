@@ -54,7 +54,7 @@ export function AccessFields({ access }: { access: Access | null }) {
 /** Parameters that have a default. */
 const HINTED: ReadonlySet<string> = new Set(['scope', 'service', 'serviceAccount', 'tokenUrl']);
 
-/** What few upstreams need, folded away unless it is set. */
+/** Fields that few upstreams need. They are folded unless one of them has a value. */
 function Special({
   access,
 }: {

@@ -22,7 +22,7 @@ interface ModelsDialogProps {
   onClose: () => void;
 }
 
-/** The dialog. It asks the upstream when it opens. */
+/** The dialog. It queries the upstream when it opens. */
 export function ModelsDialog({ provider, models, onClose }: ModelsDialogProps) {
   const { t } = useTranslation();
   const { offered, failure } = useOffered(provider.id);
