@@ -13,7 +13,7 @@ export function arrive<Part>(loading: Promise<Part>): Promise<Part> {
     setTimeout(reject, ARRIVAL_MS);
   });
   return Promise.race([loading, late]).catch((cause: unknown) => {
-    throw new MissingPart('A script of the console did not arrive.', { cause });
+    throw new MissingPart('A script is missing.', { cause });
   });
 }
 

@@ -39,9 +39,8 @@ const SPEND: readonly Place[] = [
 const TABS: readonly Place[] = [...WORK, ...SPEND.slice(0, 1)];
 
 function useAccount(viewer: Viewer | undefined, places = false) {
-  const { t } = useTranslation();
   const account = useAccountMenu(viewer?.role ?? 'USER', places);
-  return { account, email: viewer?.email ?? t('shell.profile') };
+  return { account, email: viewer?.email ?? '…' };
 }
 
 interface NavigationProps {
