@@ -1,6 +1,6 @@
 /**
- * What loads after a page: the WebSocket for subscriptions, and what to show while the service does not
- * answer. Its own chunk: pages without subscriptions never load it.
+ * The code that loads after a page: the WebSocket for subscriptions, and the notices while the service does
+ * not answer. Its own chunk: pages without subscriptions never load it.
  */
 import { type Client, createClient } from 'graphql-ws';
 import type { Store } from './components/store.ts';

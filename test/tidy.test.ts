@@ -257,6 +257,13 @@ describe('the sources', () => {
     ).toEqual([]);
   });
 
+  it('begin no comment with a relative clause', () => {
+    const clause = /^[ \t]*(?:\/\*\*|\/\/)(?:\n[ \t]*\*)?[ \t]+((?:What|Whose|Such)\b.*)$/gm;
+    expect(
+      offences(sources, (source) => [...source.text.matchAll(clause)].map((match) => match[1] ?? '')),
+    ).toEqual([]);
+  });
+
   it('state the purpose of each file in its first comment', () => {
     expect(
       production.filter((source) => !/^(#!.*\n)?\/\*\*/.test(source.text)).map((source) => source.path),

@@ -5,7 +5,7 @@ import { MissingPart } from '../parts.ts';
 import { Broken } from '../pages/shell/page-broken.tsx';
 import { useTranslation } from '../translation.ts';
 
-/** What browsers say about a script that a part inside a page imports. */
+/** Messages of browsers about a failed import of a script by a part of a page. */
 const IMPORT_FAILED = /dynamically imported module|importing a module script|preload css/i;
 
 /** The error page. Only the error of a missing script is repaired. */

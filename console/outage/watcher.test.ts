@@ -13,7 +13,7 @@ const QUERY = gql`
   }
 `;
 
-/** What the service does with a request: answers with the text, breaks the connection, or keeps silent. */
+/** Reaction of the service to a request: answers with the text, breaks the connection, or keeps silent. */
 type Service = { name: string } | 'down' | 'frozen';
 
 interface Scene {

@@ -1,4 +1,4 @@
-/** What the functions share that carry the changes of one file out. */
+/** State of one application of a file, shared by the functions that change objects. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { parseDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
@@ -6,7 +6,7 @@ import type { Actor } from '../graphql/context.ts';
 import { UserFailure } from '../graphql/errors.ts';
 import type { Settings } from '../process/settings.ts';
 
-/** What the changes of one file share. */
+/** State that the changes of one file share. */
 export interface Carrier {
   em: EntityManager;
   by: { actor: Actor; settings: Settings };

@@ -61,7 +61,7 @@ const HIDDEN: ReadonlySet<string> = new Set(['digest', 'keyDigest', 'markdown'])
 /** Fields that are no part of the file. */
 const UNSEEN: ReadonlySet<string> = new Set(['secret', 'apiKey', 'isBound']);
 
-/** What happens to the object. */
+/** The change of the object. */
 export function actionOf({ before, after }: Change): 'CREATE' | 'UPDATE' | 'REMOVE' {
   if (after === null) return 'REMOVE';
   return before === null ? 'CREATE' : 'UPDATE';

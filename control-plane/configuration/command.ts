@@ -19,7 +19,7 @@ const APPLY = `mutation ($input: AdminConfigurationInput!) { adminConfigurationA
   changes { kind name action fields { name before after } } state userErrors { code message } } }`;
 const EXPORT = '{ admin { configuration } }';
 
-/** What the command needs of its process. */
+/** The parts of the process that the command uses. */
 interface Process {
   environment: NodeJS.ProcessEnv;
   print(line: string): void;

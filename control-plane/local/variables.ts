@@ -28,13 +28,13 @@ export function systemVariables(inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv
   return only(inherited, (name) => SYSTEM.has(name) || LOCALE.test(name));
 }
 
-/** What a control plane receives: variables of the system and of PostgreSQL's clients, and its settings. */
+/** Environment of a control plane: variables of the system and of PostgreSQL's clients, and its settings. */
 export function controlVariables(inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const settings = only(inherited, (name) => CONTROL_SETTINGS.has(name) || POSTGRES.test(name));
   return { ...systemVariables(inherited), ...settings };
 }
 
-/** What a node receives: variables of the system, and its settings. */
+/** Environment of a node: variables of the system, and its settings. */
 export function nodeVariables(inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...systemVariables(inherited), ...only(inherited, (name) => NODE_SETTINGS.has(name)) };
 }

@@ -43,10 +43,10 @@ const DENIED_PREFIXES = ['x-amz-', 'sec-', 'proxy-'];
 /** Query parameters that carry credentials, or that the format sets. */
 const DENIED_PARAMETERS = new Set(['key', 'access_token', 'alt', 'model', 'intent']);
 
-/** What the API sends: any part may be missing. */
+/** The input of the API. Every part may be missing. */
 export type AccessInput = { [Name in keyof UpstreamAccess]?: UpstreamAccess[Name] | null };
 
-/** What the access must fit. */
+/** The provider for which the access must be valid. */
 interface Surroundings {
   protocols: readonly DialectName[];
   baseUrl: string;

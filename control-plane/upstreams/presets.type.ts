@@ -9,7 +9,7 @@ import { ProviderProtocol } from '../graphql/enums.ts';
 import { WebAddress } from '../graphql/scalars.ts';
 import { UpstreamAccessSettings } from './access.type.ts';
 
-/** What the form of an upstream needs for a well-known provider. */
+/** Initial values of the form of an upstream, for a well-known provider. */
 @ObjectType({
   description: 'Values for adminProviderUpsert of a well-known provider. Replace the words in capitals.',
 })

@@ -1,4 +1,4 @@
-/** What is needed to ask a provider something, with its secrets decrypted. Never log or store it. */
+/** A provider with its decrypted secrets, for test requests. Never log or store it. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { DialectName } from '@gateway/shared/catalog';
 import { CLIENT_CERTIFICATE, NODE_IDENTITY_KINDS, bindingOf } from '@gateway/shared/clouds/access';

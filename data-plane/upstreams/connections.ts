@@ -18,7 +18,7 @@ const IDLE_CONNECTION_MS = 10_000;
 /** Maximum size of an upstream's response headers, in bytes. */
 const UPSTREAM_HEADER_BYTES = 32 * 1024;
 
-/** What sends the requests of one upstream. */
+/** The dispatcher that sends the requests of one upstream. */
 export type Sender = Pick<Dispatcher, 'dispatch' | 'destroy'>;
 
 /** The connection pools of a node. */

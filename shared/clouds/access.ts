@@ -116,7 +116,7 @@ const PLAIN_KINDS: readonly AuthKind[] = ['API_KEY', 'BEARER', 'AZURE_API_KEY'];
 export const CLIENT_CERTIFICATE = 'CLIENT_CERTIFICATE';
 
 /**
- * What a credential is bound to besides the origin of the upstream: how its secret is used, and the origin
+ * The binding of a credential besides the origin of the upstream: how its secret is used, and the origin
  * that receives it for a token. Null for secrets that are sent in a header.
  */
 export function bindingOf(access: UpstreamAccess | null): string | null {

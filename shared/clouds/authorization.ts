@@ -20,7 +20,7 @@ export interface CloudCredential {
   secret: string;
 }
 
-/** Whose request is authorized. */
+/** The credential and the access for which a request is authorized. */
 export interface CloudCaller {
   access: UpstreamAccess;
   credential: CloudCredential | undefined;

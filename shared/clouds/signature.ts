@@ -15,7 +15,7 @@ export interface UnsignedRequest {
   body: Buffer | string | undefined;
 }
 
-/** What is signed for whom, and when. */
+/** The inputs of a signature: the request, the credential and the time. */
 export interface SigningScope {
   keys: AwsKeys;
   region: string;

@@ -27,7 +27,7 @@ export interface TokenAnswer {
   body: string;
 }
 
-/** What grants need from outside. */
+/** The effects that token grants use. */
 export interface TokenIo {
   /** Sends a POST. Throws if the endpoint cannot be reached. */
   send(request: TokenRequest): Promise<TokenAnswer>;

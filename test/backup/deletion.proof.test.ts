@@ -45,7 +45,7 @@ async function talkative(): Promise<{ customer: Customer; chats: [string, string
   return { customer, chats: [first, second] };
 }
 
-/** What the rows of a statement contain: ids and, in hexadecimal, ciphertexts. */
+/** Contents of the rows of a statement: ids and, in hexadecimal, ciphertexts. */
 async function marks(text: string, values: unknown[]): Promise<string[]> {
   const rows = await rowsAt<Record<string, Buffer | string | null>>(postgres.url, text, values);
   const found = rows.flatMap((row) => Object.values(row)).filter((value) => value !== null);

@@ -29,7 +29,7 @@ export async function exportOf({ orm, settings }: TestApp): Promise<string> {
 }
 
 interface Rounds {
-  /** What each round starts from and returns to, with its secrets. */
+  /** The configuration before and after each round, with its secrets. */
   base: ConfigurationDocument;
   rounds: number;
   editsPerRound: number;

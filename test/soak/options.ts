@@ -7,7 +7,7 @@ const REST_MS = MINUTE_MS;
 /** Longest part without attacks before a single attack, in ms. */
 const QUIET_MAX_MS = 5 * MINUTE_MS;
 
-/** What to run. */
+/** The plan of a run. */
 export interface SoakPlan {
   seed: number;
   heapMegabytes: number;

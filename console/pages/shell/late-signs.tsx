@@ -1,4 +1,4 @@
-/** What the frames show while the service does not answer. Loads after the page, with the live updates. */
+/** Notices of the frames while the service does not answer. Loads after the page, with the live updates. */
 import { lazy } from 'react';
 import { loadLive } from '../../client.ts';
 

@@ -23,7 +23,7 @@ function encode(texts: Record<string, string>, body: string): Buffer {
   return Buffer.from(sdk.encode({ headers, body: Buffer.from(body) }));
 }
 
-/** What the reader returns if the stream comes in these pieces. */
+/** The results of a reader that gets the stream in these pieces. */
 function read(pieces: Buffer[]): StreamMessage[] {
   const reader = new EventStreamReader();
   const messages = pieces.flatMap((piece) => reader.push(piece));
