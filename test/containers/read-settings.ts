@@ -3,6 +3,7 @@ import { parseSettings } from '../../control-plane/local/settings.ts';
 import { readSettings } from '../../control-plane/process/settings.ts';
 import { readNodeSettings } from '../../data-plane/node/node-settings.ts';
 import { readServerSettings } from '../../data-plane/settings.ts';
+import { readIdentityTokenFiles } from '../../data-plane/upstreams/clouds/identity-tokens.ts';
 
 /** Set only by `npm start` for its processes, and by tests. */
 const INTERNAL = new Set(['CONSOLE_FOLDER', 'EXPLORER_FOLDER', 'LOCAL_START']);
@@ -33,6 +34,7 @@ export const ofControl = namesRead(
 export const ofNode = namesRead({ NODE_TOKEN: 'token', CONTROL_URL: 'https://console.example' }, (env) => [
   readNodeSettings(env),
   readServerSettings(env),
+  readIdentityTokenFiles(env),
 ]);
 /** The variables that `npm start` reads. */
 export const ofStart = namesRead({}, parseSettings);
