@@ -42,6 +42,31 @@ describe('the API budget', () => {
     expect(sum).toBeGreaterThanOrEqual(HOURLY * 0.9);
   });
 
+  it('is not lost while the caller sends an operation from time to time', async () => {
+    let clock = 0;
+    const here = budget(() => clock);
+    for (let minute = 0; minute < 120; minute += 1) {
+      await here.charge(caller('usr_slow'), 1);
+      clock += 50_000;
+    }
+    const [row] = await query<{ level: number }>(
+      test.orm.em.fork(),
+      sql`select level from query_budget where subject = 'user:usr_slow'`,
+    );
+    expect(row?.level).toBeGreaterThanOrEqual(HOURLY * 0.9);
+  });
+
+  it('can be spent on one operation to its last unit, wherever the units are', async () => {
+    const here = budget();
+    await here.charge(caller('usr_last'), 95);
+    await query(
+      test.orm.em.fork(),
+      sql`update query_budget set level = 8, at = clock_timestamp() where subject = 'user:usr_last'`,
+    );
+    // 5 units are left in the slice, 8 in the database.
+    expect(await here.charge(caller('usr_last'), 10)).toMatchObject({ cost: 10 });
+  });
+
   it('of an address without account is a quarter, and is shared by an IPv6 /64 network', async () => {
     expect(await granted([budget()], address('198.51.100.1'), 10)).toBeLessThanOrEqual((HOURLY / 4) * 1.02);
     const here = budget();

@@ -1,7 +1,8 @@
 /**
- * The hourly API budget of an account, or of an address without account, in the cost of operations. The
- * budget is stored in the database. Each process takes slices of it in advance and spends them without
- * queries: together the processes never exceed the budget, and each wastes at most one slice.
+ * The hourly API budget of an account, or of an address without account. It counts the cost of operations,
+ * not requests. The budget is stored in the database. Each process takes slices of it in advance and spends
+ * them without queries. The processes together never spend more than the budget. A process loses the rest of
+ * a slice if the caller is inactive for `SLICE_MS`.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { requestError } from '../graphql/errors.ts';
@@ -13,7 +14,7 @@ export interface BudgetState {
   cost: number;
   limit: number;
   remaining: number;
-  /** When the budget is full again, without further operations. */
+  /** Time at which the budget is full again if the caller sends no more operations. */
   resetAt: Date;
 }
 
@@ -35,10 +36,11 @@ interface BudgetParts {
 const ANONYMOUS_DIVISOR = 4;
 /** A slice is a fortieth of a budget. */
 const SLICE_DIVISOR = 40;
-/** The rest of a slice expires after this time, so that slices of inactive callers are freed. */
+/** Time without an operation after which a slice expires, in ms, so that inactive callers take no memory. */
 const SLICE_MS = 60_000;
 /** Longest time for which a refusal is repeated without a query, in ms. */
 const REFUSAL_MS = 5000;
+/** Slices that a process keeps. */
 const SLICES_MAX = 20_000;
 const HOUR_SECONDS = 3600;
 const HOUR_MS = HOUR_SECONDS * 1000;
@@ -47,11 +49,11 @@ const PRUNE_HOURS = 2;
 
 interface Slice {
   left: number;
-  /** Budget left in the database when the slice was taken. */
-  stored: number;
+  /** Budget that was left in the database after this slice was taken. */
+  inDatabase: number;
   /** Time at which the slice expires. */
   until: number;
-  /** A cost that was too high, and the time until which it is refused without a query. */
+  /** The last refused cost. Until `until`, this cost and every higher one is refused without a query. */
   refused?: { cost: number; until: number };
 }
 
@@ -73,16 +75,17 @@ export class Budget {
     const limit = Math.max(1, Math.floor(this.#parts.hourly / (caller.viewer ? 1 : ANONYMOUS_DIVISOR)));
     const subject = subjectOf(caller);
     const known = this.#sliceOf(subject);
-    const isSettled = known && (known.left >= cost || this.#isRefused(known, cost));
-    const slice = isSettled ? known : await this.#take(subject, limit, cost);
-    const remaining = slice.left + slice.stored;
+    const isDecided = known && (known.left >= cost || this.#isRefused(known, cost));
+    const slice = isDecided ? known : await this.#take(subject, limit, cost);
+    const remaining = slice.left + slice.inDatabase;
     if (slice.left < cost) {
       const waitMs = Math.min(REFUSAL_MS, ((cost - remaining) / limit) * HOUR_MS);
-      if (!isSettled) slice.refused = { cost, until: this.#now() + waitMs };
+      if (!isDecided) slice.refused = { cost, until: this.#now() + waitMs };
       throw exhausted({ cost, limit, remaining });
     }
     slice.left -= cost;
-    return stateOf({ cost, limit, remaining: slice.left + slice.stored });
+    this.#keep(subject, slice);
+    return stateOf({ cost, limit, remaining: slice.left + slice.inDatabase });
   }
 
   #isRefused({ refused }: Slice, cost: number): boolean {
@@ -94,23 +97,33 @@ export class Budget {
     return slice && slice.until > this.#now() ? slice : undefined;
   }
 
-  /** Adds at least the cost to the caller's slice, or nothing if the budget in the database is too low. */
+  /**
+   * Fills the caller's slice to at least the cost, or adds nothing if the budget in the database is too low
+   * for that.
+   */
   async #take(subject: string, limit: number, cost: number): Promise<Slice> {
+    const missing = cost - (this.#sliceOf(subject)?.left ?? 0);
     const row = await queryOne<{ taken: number; available: number }>(
       this.#parts.em(),
-      sql`select taken, available from query_budget_take(${subject}, ${cost},
+      sql`select taken, available from query_budget_take(${subject}, ${missing},
         ${Math.ceil(limit / SLICE_DIVISOR)}, ${limit}, ${limit / HOUR_SECONDS}::double precision)`,
     );
     if (!row) throw new Error('query_budget_take returned nothing.');
     const left = (this.#sliceOf(subject)?.left ?? 0) + row.taken;
-    const slice = { left, stored: row.available, until: this.#now() + SLICE_MS };
-    this.#slices.delete(subject);
-    this.#slices.set(subject, slice);
+    const slice = { left, inDatabase: row.available, until: 0 };
+    this.#keep(subject, slice);
     this.#evict();
     return slice;
   }
 
-  /** Deletes expired slices, and the oldest ones beyond the limit; the map is ordered by age. */
+  /** Keeps the slice for `SLICE_MS` from now on, behind all others in the map. */
+  #keep(subject: string, slice: Slice): void {
+    slice.until = this.#now() + SLICE_MS;
+    this.#slices.delete(subject);
+    this.#slices.set(subject, slice);
+  }
+
+  /** Deletes expired slices, and beyond the limit those whose last use is longest ago: they are first. */
   #evict(): void {
     for (const [subject, slice] of this.#slices) {
       if (this.#slices.size <= SLICES_MAX && slice.until > this.#now()) return;
