@@ -23,34 +23,40 @@ export const SESSIONS_PER_ADDRESS = 60;
 export const FRAMES_PER_SECOND = 200;
 /** Frames and pings that one side may send at once. */
 export const FRAMES_AT_ONCE = 2_000;
-/** Frames that one message of a realtime session may consist of: 15 MiB in pieces of 16 KiB. */
+/** Frames that one message of a realtime session may consist of: enough for 15 MiB in pieces of 16 KiB. */
 export const FRAGMENTS_PER_MESSAGE = 1_024;
-/** Network chunks of one frame of a realtime session that is not complete: 16 MiB in TCP segments. */
+/** Network chunks kept while a frame of a realtime session is incomplete: 16 MiB in chunks of 1 KiB. */
 export const CHUNKS_PER_FRAME = 16_384;
 
 /** Free requests (lists, token counts, 501s) per key and minute. */
 export const FREE_REQUESTS_PER_MINUTE = 600;
 
 /**
- * Requests with an Idempotency-Key per wallet and minute that may fail. Each writes two rows, which the
- * control plane keeps for a day.
+ * Failed requests with an Idempotency-Key per wallet and minute. Each writes two rows, which the control
+ * plane keeps for a day.
  */
 export const RELEASED_KEYS_PER_MINUTE = 300;
 
 /**
- * Bytes of a request body that are read without asking who pays. Longer bodies are counted, and read only if
- * the wallet can pay. Concurrency alone bounds bodies below: 64 of 64 KiB are 4 MiB per wallet.
+ * Bodies of up to this many bytes are read before the balance is checked. Longer bodies are read only if the
+ * wallet can pay, and count towards BODY_MEMORY_BYTES. The concurrency of a wallet bounds shorter bodies: 64
+ * of 64 KiB are 4 MiB.
  */
 export const SMALL_BODY_BYTES = 64 * KILOBYTE;
 /**
- * Bytes of all longer bodies in the memory of one node together. A wallet may hold as much of them as is
- * still free, so that one wallet gets at most a half, two a third each, and another one always finds room.
+ * Bytes that all longer bodies together take in the memory of one node. The bodies of a wallet may take at
+ * most as many bytes as remain free. One wallet alone gets a half, two get a third each, and another wallet
+ * always finds free bytes.
  */
 export const BODY_MEMORY_BYTES = 512 * MEGABYTE;
-/** Bytes beyond that sum for wallets that hold less than this share each: the first body of a wallet. */
+/**
+ * Bytes beyond BODY_MEMORY_BYTES for wallets that hold at most BODY_FLOOR_BYTES: for the first body of a
+ * wallet.
+ */
 export const BODY_RESERVE_BYTES = 64 * MEGABYTE;
+/** Bytes up to which a wallet may use the reserve. */
 export const BODY_FLOOR_BYTES = 1 * MEGABYTE;
-/** Bytes that a body costs the heap beside its content: the chunk in flight and the objects around it. */
+/** Bytes that each chunk of a body takes in the heap beyond its content. */
 export const CHUNK_COST_BYTES = 512;
 /** Largest first buffer of a body, in bytes. It grows with what arrives, not with what was announced. */
 export const FIRST_BUFFER_BYTES = 64 * KILOBYTE;
@@ -77,7 +83,10 @@ export const SOCKET_BUFFER_BYTES = 16 * KILOBYTE;
 
 /** Time after which a body must have arrived with `BODY_BYTES_PER_SECOND` on average, in ms. */
 export const SLOW_BODY_GRACE_MS = 10_000;
-/** Smallest average speed of a body: below that of any modem, above that of an attack with many sockets. */
+/**
+ * Smallest average speed of a body, in bytes per second. Real connections are faster. An attack over many
+ * sockets sends each body more slowly.
+ */
 export const BODY_BYTES_PER_SECOND = 1_000;
 /** Interval at which the speed of long bodies is checked, in ms. */
 export const SLOW_BODY_CHECK_MS = 1_000;
@@ -139,14 +148,17 @@ export const COUNTED_ADDRESSES = 10_000;
 /** Responses with a 1xx status before the final one, per answer of an upstream. */
 export const INTERIM_RESPONSES = 16;
 
-/** Time in which a second request must meet a 401 to suspend the credential, in ms. */
+/** A credential is suspended if a second request gets a 401 within this time after the first, in ms. */
 export const CONFIRMATION_MS = 600_000;
-/** Wallets whose requests must meet a 403 of a route within that time to suspend the route's credential. */
+/**
+ * Number of wallets that must get a 403 on a route within CONFIRMATION_MS before its credential is suspended
+ * for this route.
+ */
 export const REFUSED_WALLETS = 3;
 /** Suspensions and unconfirmed refusals that are remembered at once; the oldest one is forgotten first. */
 export const SUSPENSIONS_MAX = 10_000;
 
-/** Interval in which repeated refusals of one key, code and model make one usage row, in ms. */
+/** Interval in which repeated refusals of one key, code and model are merged into one usage row, in ms. */
 export const REFUSAL_INTERVAL_MS = 60_000;
 /** Kinds of refusals that are counted at once; the oldest one is reported first. */
 export const COUNTED_REFUSALS = 10_000;
@@ -164,13 +176,15 @@ export const SPOOL_DISK_BYTES = 8 * KILOBYTE * MEGABYTE;
  */
 export const UNKNOWN_MEMBERS = 10_000;
 /**
- * Bytes of a mirrored stream without an event that the gateway knows, per stream, after which they count as
- * content: a customer who leaves then is charged. The events before the first content of known formats are
- * known, and an unknown one among them is shorter than this.
+ * If a mirrored stream has sent this many bytes without an event that the gateway knows, the bytes count as
+ * content, and a customer who disconnects is charged. In known formats an unknown event before the first
+ * content is shorter than this.
  */
 export const UNKNOWN_STREAM_BYTES = 2_048;
 
-/** Size of a JSON body from which its values are counted, in bytes: smaller ones cannot hold too many. */
+/**
+ * Only JSON bodies of at least this many bytes have their values counted: smaller ones cannot have too many.
+ */
 export const JSON_COUNTED_BYTES = 256 * KILOBYTE;
 /**
  * Objects and lists in one JSON body. Each takes some hundred bytes of heap once it is parsed and decoded.

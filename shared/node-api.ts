@@ -36,7 +36,7 @@ export type ConfigEvent =
   | { __typename: 'ConfigHeartbeat'; revision: number; at: string }
   | { __typename: 'LeaseRecall'; leaseId: string };
 
-/** Subscribes to the configuration, from the revision that the node holds or with a snapshot. */
+/** Subscribes to the configuration. Sends the changes after `fromRevision`, or a snapshot. */
 export const CONFIG_SUBSCRIPTION = /* GraphQL */ `
   subscription DataPlaneConfig($nodeId: ID!, $fromRevision: Int) {
     dataPlaneConfig(nodeId: $nodeId, fromRevision: $fromRevision) {
@@ -79,7 +79,7 @@ export const CONFIG_SUBSCRIPTION = /* GraphQL */ `
   }
 `;
 
-/** Registers this process as the node. Must succeed before any other call; the token identifies the node. */
+/** Registers this process as the node of its bearer token. A process registers before any other call. */
 export const NODE_REGISTER = /* GraphQL */ `
   mutation NodeRegister($input: NodeRegisterInput!) {
     nodeRegister(input: $input) {
@@ -100,7 +100,7 @@ export interface NodeRegisterInput {
   version: string;
   publicKey: string;
   journalId: string;
-  /** Number of this process among all that have opened the journal. */
+  /** How many processes have opened the journal, with this one. */
   start: number;
   /** Unique id of this process. */
   instanceId: string;
@@ -154,7 +154,7 @@ export interface NodeLeaseRequestInput {
   nodeId: string;
   journalId: string;
   requestNo: number;
-  /** The request number if it exceeds 2^31 - 1; `requestNo` is 0 then. */
+  /** The request number as text, if it is larger than a GraphQL Int; `requestNo` is 0 then. */
   requestNumber?: string;
   walletId: string;
   keyId?: string;
@@ -162,7 +162,7 @@ export interface NodeLeaseRequestInput {
   want: string;
   /** The least useful amount: the price of one request. */
   need: string;
-  /** Total price of the requests that wait for this lease. Granted if available, even if money is short. */
+  /** Total price of the requests that wait for the lease: granted also from a small balance, up to `want`. */
   waiting: string;
 }
 export interface NodeLeaseAnswer {
@@ -170,7 +170,7 @@ export interface NodeLeaseAnswer {
   granted: string;
   cash: string;
   gift: string;
-  /** How long after sending the request the node may spend without contact to the control plane, in ms. */
+  /** Time after the sending of the request for which the node may spend without contact, in ms. */
   deadlineMs: number;
   /**
    * INSUFFICIENT_BALANCE, SPEND_LIMIT_REACHED and WALLET_FROZEN are final. CONFLICT: leases of other nodes
@@ -179,7 +179,7 @@ export interface NodeLeaseAnswer {
   userErrors: { code: string; message: string }[];
 }
 
-/** Closes a lease. Accepted only once the lease has exactly `count` settled charges that total `sum`. */
+/** Closes a lease. Refused until exactly `count` charges of the lease are settled and their sum is `sum`. */
 export const NODE_LEASE_CLOSE = /* GraphQL */ `
   mutation NodeLeaseClose($input: NodeLeaseCloseInput!) {
     nodeLeaseClose(input: $input) {

@@ -3,11 +3,15 @@
  * tests in full. The decision is explained in docs/decisions. `CI_BASE` names the commit before the change.
  */
 import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { runTiers } from './tiers.mjs';
 
+const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+
 /**
- * Code in which an error costs money or breaks clients, code whose tests need long, and the proofs
- * themselves.
+ * Code in which an error costs money or breaks clients, code whose tests need long, and the proof tests
+ * themselves. Paths from the root of the repository.
  */
 const PROVEN = [
   ...['control-plane/wallet', 'control-plane/usage', 'control-plane/budget', 'control-plane/pools'],
@@ -16,12 +20,14 @@ const PROVEN = [
   ...['control-plane/payments', 'control-plane/intelligence', 'control-plane/local', 'control-plane/graphql'],
   ...['control-plane/playground', 'data-plane/config', 'data-plane/control', 'tools/sweep.mjs'],
   ...['console', '*Dockerfile'],
-  // The fake control plane of the browser tests has this schema, and the scripts of docs/api.md call it.
+  // Browser tests use this schema in their fake control plane. A proof test runs the scripts of docs/api.md.
   ...['control-plane/schema.graphql', 'docs/api.md'],
-  ...['test/*.proof.test.ts', 'test/chaos', 'test/model', 'test/race', 'tools/mutation*'],
+  ...['data-plane/admission', 'data-plane/call', 'data-plane/exchange', 'shared/timestamps.ts'],
+  ...['control-plane/nodes', 'control-plane/catalog', 'control-plane/database', 'control-plane/configuration'],
+  ...['*.proof.test.ts', 'test/chaos', 'test/model', 'test/race', 'tools/mutation*'],
 ];
 
-/** Commits of the last hours belong to one push, if CI_BASE does not say otherwise. */
+/** Without CI_BASE, the commits of this many hours before the last one count as the push. */
 const WORK_HOURS = 4;
 
 const reason = reasonForProof();
@@ -39,7 +45,7 @@ function reasonForProof() {
 }
 
 /**
- * The newest commit that is at least WORK_HOURS older than the last one: a push holds the commits after it.
+ * The newest commit that is at least WORK_HOURS older than the last one. The commits after it are the push.
  */
 function commitBeforeThisWork() {
   const lastAt = Number(git('log', '-1', '--format=%ct'));
@@ -48,6 +54,6 @@ function commitBeforeThisWork() {
 
 /** The output of a git command; undefined if it fails. */
 function git(...args) {
-  const { status, stdout } = spawnSync('git', args, { encoding: 'utf8' });
+  const { status, stdout } = spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' });
   return status === 0 ? stdout.trim() : undefined;
 }
