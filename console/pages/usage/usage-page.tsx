@@ -1,6 +1,5 @@
 /** The usage page: charts, and the log of requests. New rows wait until the user shows them. */
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { ArrowUp } from 'lucide-react';
 import { lazy, Suspense, useMemo } from 'react';
 import { useClient, useQuery } from 'urql';
