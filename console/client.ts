@@ -8,7 +8,6 @@ import { createStore, type Store } from './components/store.ts';
 import type { Connection } from './connection.ts';
 import { fetchOrTake } from './early.ts';
 import { createProof, type Proof } from './proof.ts';
-import { createReach, type Reaching } from './reach.ts';
 
 const ENDPOINT = '/graphql';
 const LIVE_AFTER_MS = 1_500;
@@ -18,8 +17,6 @@ export interface Api {
   connection: Store<Connection>;
   /** The re-authentication that a refused mutation waits for; undefined if there is none. */
   proof: Proof['asked'];
-  /** Whether the service answers. */
-  reach: Reaching;
   /** Closes the socket; the client is not used again. */
   close(): void;
 }
@@ -31,13 +28,11 @@ export interface Api {
 export function createApi(onSignedOut: () => void): Api {
   const connection = createStore<Connection>('idle');
   const proof = createProof();
-  const reach = createReach();
   let socket: Promise<Socket> | undefined;
   const open = () =>
-    (socket ??= loadLive().then((live) => {
-      reach.watch(live.startWatcher);
-      return live.openSocket(ENDPOINT, connection);
-    }));
+    (socket ??= pageFirst()
+      .then(() => import('./live.ts'))
+      .then((live) => live.openSocket(ENDPOINT, connection)));
   const client = new Client({
     url: ENDPOINT,
     preferGetMethod: false,
@@ -50,7 +45,6 @@ export function createApi(onSignedOut: () => void): Api {
           if (codeOf(error) === 'UNAUTHENTICATED') onSignedOut();
         },
       }),
-      reach.exchange,
       cacheExchange({ keys: KEYLESS, updates: UPDATES }),
       proof.exchange,
       fetchExchange,
@@ -61,22 +55,15 @@ export function createApi(onSignedOut: () => void): Api {
       }),
     ],
   });
-  const close = () => {
-    reach.close();
-    void socket?.then((opened) => opened.dispose()).catch(() => undefined);
-  };
-  return { client, connection, proof: proof.asked, reach, close };
+  const close = () => void socket?.then((opened) => opened.dispose()).catch(() => undefined);
+  return { client, connection, proof: proof.asked, close };
 }
 
-/**
- * Loads what a page needs a little later: the socket, and what to show while the service does not answer. The
- * first data of a page is fresh, so this waits until the page itself has loaded.
- */
-export async function loadLive() {
-  await new Promise((resolve) => {
+// The first data of a page is fresh, so the socket opens only after the page itself has loaded.
+function pageFirst(): Promise<void> {
+  return new Promise((resolve) => {
     setTimeout(resolve, LIVE_AFTER_MS);
   });
-  return import('./live.ts');
 }
 
 // If the page unsubscribes before the socket's code has loaded, nothing is subscribed.

@@ -2,21 +2,20 @@
 import { createRootRoute, Outlet } from '@tanstack/react-router';
 import { type Area, loadWords } from './i18n.ts';
 import { NotFound } from './pages/shell/not-found.tsx';
-import { ConsoleBroken } from './pages/shell/page-broken.tsx';
-import { arrive } from './parts.ts';
+import { PageBroken } from './pages/shell/page-broken.tsx';
 
 /** The parent of all routes. */
 export const root = createRootRoute({
   component: Outlet,
   notFoundComponent: NotFound,
-  errorComponent: ConsoleBroken,
+  errorComponent: PageBroken,
 });
 
 /** Creates a route loader that loads the texts of these areas. */
 export const words =
   (...areas: Area[]) =>
   () =>
-    arrive(loadWords(areas));
+    loadWords(areas);
 
 /**
  * Creates a route loader that also starts to load a module that the page needs a little later. The page does

@@ -5,8 +5,6 @@ import { type Api, createApi } from './client.ts';
 
 interface Session {
   connection: Api['connection'];
-  /** Whether the service answers. */
-  reach: Api['reach'];
   /** The pending proof of identity; undefined if there is none. */
   proof: Api['proof'];
   /** Call this after signing in or out: it drops all data that was loaded for the previous account. */
@@ -30,7 +28,6 @@ export function SessionProvider({ onSignedOut, children }: { onSignedOut: () => 
     () => ({
       connection: api.connection,
       proof: api.proof,
-      reach: api.reach,
       changed: () => {
         setApi(createApi(onSignedOut));
       },

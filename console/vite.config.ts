@@ -47,7 +47,7 @@ const USERS = /console\/pages\/admin\/users\/(?:documents|user-documents)\.ts$/;
 /** Modules of the top bar that the console and the administrators' pages share. */
 const BAR = new RegExp(
   [
-    'console/pages/shell/(?:commands|late-signs|top-bar)\\.tsx$',
+    'console/pages/shell/(?:commands|top-bar)\\.tsx$',
     'console/pages/proof/proof-host\\.tsx$',
     'lucide-react/dist/esm/icons/(?:radio|cloud-off|circle-user-round|log-out|boxes|file-text)\\.',
     'lucide-react/dist/esm/icons/chart-column\\.',
@@ -61,15 +61,6 @@ const FRAME = new RegExp(
     'console/pages/pools/renew-lazy\\.tsx$',
     'lucide-react/dist/esm/icons/(?:key-round|menu)\\.',
     'lucide-react/dist/esm/icons/(?:circle-question-mark|message-square|tag|wallet|shield-check)\\.',
-  ].join('|'),
-);
-
-/** The export of a log, with the icons of the usage log. */
-const EXPORT = new RegExp(
-  [
-    'console/pages/export-menu\\.tsx$',
-    'console/components/download\\.ts$',
-    'lucide-react/dist/esm/icons/(?:arrow-up|gauge|download)\\.',
   ].join('|'),
 );
 
@@ -112,7 +103,6 @@ const GROUPS = [
   { name: 'bar', test: BAR },
   { name: 'frame', test: FRAME },
   { name: 'foot', test: /console\/(?:pages\/shell\/foot|components\/select-field)\.tsx$/ },
-  { name: 'export', test: EXPORT },
   { name: 'public', test: PUBLIC },
   { name: 'admin', test: ADMIN },
   { name: 'pools', test: POOLS },

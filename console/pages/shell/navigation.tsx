@@ -38,20 +38,10 @@ const SPEND: readonly Place[] = [
 ];
 const TABS: readonly Place[] = [...WORK, ...SPEND.slice(0, 1)];
 
-function useAccount(viewer: Viewer | undefined, places = false) {
-  const account = useAccountMenu(viewer?.role ?? 'USER', places);
-  return { account, email: viewer?.email ?? '…' };
-}
-
-interface NavigationProps {
-  /** Undefined until it is known who is signed in. */
-  viewer: Viewer | undefined;
-}
-
 /** The sidebar. */
-export function Sidebar({ viewer }: NavigationProps) {
+export function Sidebar({ viewer: { email, role } }: { viewer: Viewer }) {
   const { t } = useTranslation();
-  const { account, email } = useAccount(viewer);
+  const account = useAccountMenu(role);
   return (
     <aside
       className={clsx(
@@ -136,9 +126,9 @@ const ITEM =
   'hover:bg-hover max-lg:justify-center touch:h-11';
 
 /** The tab bar of a phone. */
-export function TabBar({ viewer }: NavigationProps) {
+export function TabBar({ viewer: { email, role } }: { viewer: Viewer }) {
   const { t } = useTranslation();
-  const { account, email } = useAccount(viewer, true);
+  const account = useAccountMenu(role, true);
   return (
     <nav aria-label={t('shell.main')} className={TAB_BAR}>
       {TABS.map(({ to, icon: Icon, name }) => (

@@ -11,14 +11,9 @@ import { useTranslation } from '../../translation.ts';
 import { Commands } from './commands.tsx';
 import type { Viewer } from './viewer.ts';
 
-interface BarProps {
-  /** Undefined until it is known who is signed in: the bar then has no balance and no search. */
-  viewer: Viewer | undefined;
-  baseAddress: string;
-}
-
 /** The bar on wide screens. */
-export function TopBar({ viewer, baseAddress }: BarProps) {
+export function TopBar({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string }) {
+  const { t } = useTranslation();
   return (
     <header
       className={clsx(
@@ -26,16 +21,6 @@ export function TopBar({ viewer, baseAddress }: BarProps) {
         'border-line bg-page px-8 text-table print:hidden',
       )}
     >
-      {viewer && <TopBarParts viewer={viewer} baseAddress={baseAddress} />}
-      <ConnectionState />
-    </header>
-  );
-}
-
-function TopBarParts({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string }) {
-  const { t } = useTranslation();
-  return (
-    <>
       <Commands role={viewer.role} baseAddress={baseAddress} />
       <div className="flex min-w-0 items-center gap-2.5">
         <span className="whitespace-nowrap text-ink-2 max-lg:sr-only">{t('shell.baseAddress')}</span>
@@ -45,7 +30,8 @@ function TopBarParts({ viewer, baseAddress }: { viewer: Viewer; baseAddress: str
         <span className="text-ink-2">{t('shell.available')}</span>
         <Money amount={viewer.wallet.available} className="font-semibold" />
       </Link>
-    </>
+      <ConnectionState />
+    </header>
   );
 }
 
@@ -85,7 +71,7 @@ const TITLES: Record<string, Title> = {
 };
 
 /** The bar on a phone: mark, title, balance, search. */
-export function PhoneBar({ viewer, baseAddress }: BarProps) {
+export function PhoneBar({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string }) {
   const { t } = useTranslation();
   const address = useMatches().at(-1)?.pathname ?? '';
   const name = TITLES[`/${address.split('/')[1] ?? ''}`];
@@ -100,17 +86,13 @@ export function PhoneBar({ viewer, baseAddress }: BarProps) {
       <span className="text-section" aria-hidden="true">
         {name && t(`shell.${name}`)}
       </span>
-      {viewer && (
-        <>
-          <Link to="/wallet" className="ml-auto flex min-h-11 items-center">
-            <span className="sr-only">{t('shell.available')} </span>
-            <Money amount={viewer.wallet.available} className="text-body text-ink-2" />
-          </Link>
-          <span className="-mr-1.5 touch:-mr-3">
-            <Commands role={viewer.role} baseAddress={baseAddress} small />
-          </span>
-        </>
-      )}
+      <Link to="/wallet" className="ml-auto flex min-h-11 items-center">
+        <span className="sr-only">{t('shell.available')} </span>
+        <Money amount={viewer.wallet.available} className="text-body text-ink-2" />
+      </Link>
+      <span className="-mr-1.5 touch:-mr-3">
+        <Commands role={viewer.role} baseAddress={baseAddress} small />
+      </span>
     </header>
   );
 }

@@ -1,7 +1,7 @@
 /** The upstream attempts of a request, in its receipt. Only administrators see the upstreams' names. */
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { useTranslation } from '../../translation.ts';
-import type { Receipt } from './receipt-documents.ts';
+import type { Receipt } from './documents.ts';
 import { Duration } from './usage-table.tsx';
 
 type Attempt = Receipt['attempts'][number];
