@@ -23,6 +23,16 @@ export class Drops {
     for (const [name, pointer] of Object.entries(request.pointers)) if (!kept.has(name)) this.add(pointer);
   }
 
+  /**
+   * Adds the marks of cached prefixes, which only one format has, of parts, parts of tool results and tools.
+   */
+  cacheMarks({ messages, tools }: ChatRequest): void {
+    const parts = messages.flatMap((message) => message.parts);
+    const inResults = parts.flatMap((part) => (part.kind === 'tool-result' ? part.parts : []));
+    for (const { at, cache } of [...parts, ...inResults, ...tools])
+      if (cache) this.add(`${at}/cache_control`);
+  }
+
   /** Returns the unknown top-level fields that belong to `dialect`, and adds all other unknown fields. */
   extras(request: ChatRequest, dialect: DialectName): JsonObject {
     const own: JsonObject = {};

@@ -24,6 +24,7 @@ export function pathFor(model: string, stream: boolean): string {
 /** Encodes the request for the upstream's model `model`. */
 export function encodeRequest(request: ChatRequest, model: string): UpstreamRequest {
   const drops = new Drops();
+  drops.cacheMarks(request);
   const system = request.messages.filter(({ role }) => role === 'system' || role === 'developer');
   const instruction = system.flatMap(({ parts }) => writeParts(parts, drops));
   const contents = writeContents(request.messages, { drops, needsSignatures: TAKES_LEVELS.test(model) });
@@ -85,7 +86,6 @@ function writeParts(parts: Part[], drops: Drops): JsonObject[] {
 }
 
 function writePart(part: Part, drops: Drops): JsonObject[] {
-  if (part.cache) drops.add(`${part.at}/cache_control`);
   const signature =
     'seal' in part && part.seal?.dialect === NAME ? { thoughtSignature: part.seal.value } : {};
   switch (part.kind) {
@@ -114,8 +114,6 @@ function writePart(part: Part, drops: Drops): JsonObject[] {
 function writeResult(result: Extract<Part, { kind: 'tool-result' }>, drops: Drops): JsonObject[] {
   const texts = result.parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
   const others = result.parts.filter(({ kind }) => kind !== 'text');
-  for (const part of result.parts)
-    if (part.kind === 'text' && part.cache) drops.add(`${part.at}/cache_control`);
   const response = { [result.errorAt ? 'error' : 'output']: texts.join('\n') };
   return [
     { functionResponse: { id: result.id, name: result.name || 'tool', response } },
@@ -132,7 +130,6 @@ function writeTools(tools: Tool[], drops: Drops): JsonObject[] {
 }
 
 function writeFunction(tool: Exclude<Tool, { kind: 'builtin' }>, drops: Drops): JsonObject {
-  if (tool.cache) drops.add(`${tool.at}/cache_control`);
   const { name, description, parameters } = tool.kind === 'custom' ? wrapCustomTool(tool) : tool;
   return { name, ...(description ? { description } : {}), ...writeParameters(parameters) };
 }

@@ -106,7 +106,6 @@ function simplify(content: JsonObject[]): string | JsonObject[] {
 
 function writeContent(parts: Part[], drops: Drops): JsonObject[] {
   return parts.flatMap((part) => {
-    if (part.cache) drops.add(`${part.at}/cache_control`);
     const written = writePart(part);
     if (!written) drops.add(part.at);
     return written ? [written] : [];

@@ -15,6 +15,7 @@ export const PATH = '/chat/completions';
 /** Encodes the request for the upstream's model `model`. Streams always request usage. */
 export function encodeRequest(request: ChatRequest, model: string): UpstreamRequest {
   const drops = new Drops();
+  drops.cacheMarks(request);
   const body: JsonObject = {
     model,
     messages: writeMessages(request, drops),
@@ -112,7 +113,6 @@ function writeTools(request: ChatRequest, drops: Drops): JsonObject {
 }
 
 function writeTool(tool: Tool, drops: Drops): JsonObject[] {
-  if (tool.cache) drops.add(`${tool.at}/cache_control`);
   if (tool.kind === 'function') {
     const { name, description, parameters, strict } = tool;
     return [

@@ -20,6 +20,7 @@ export const PATH = '/responses';
  */
 export function encodeRequest(request: ChatRequest, model: string): UpstreamRequest {
   const drops = new Drops();
+  drops.cacheMarks(request);
   const { instructions, input } = writeMessages(request, drops);
   const tools = writeTools(request.tools, drops);
   drops.allScalarsBut(request, carriedScalars(request, tools.length > 0));
