@@ -258,7 +258,7 @@ describe('the sources', () => {
   });
 
   it('begin no comment with a relative clause', () => {
-    const clause = /^[ \t]*(?:\/\*\*|\/\/)(?:\n[ \t]*\*)?[ \t]+((?:What|Whose|Such)\b.*)$/gm;
+    const clause = /^[ \t]*(?:\/\*\*|\/\/)(?:\n[ \t]*\*)?[ \t]+((?:What|Whose|Who|Such)\b.*)$/gm;
     expect(
       offences(sources, (source) => [...source.text.matchAll(clause)].map((match) => match[1] ?? '')),
     ).toEqual([]);

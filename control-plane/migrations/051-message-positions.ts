@@ -2,8 +2,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Ids of messages begin with a time, so that they do not sort by creation after a clock was put back. Rows of
- * before have no position and precede all others: giving them one would rewrite the table.
+ * Ids of messages begin with a time, so after a clock was put back they do not sort by creation. Earlier rows
+ * have no position and precede all others, because a position for each of them would rewrite the table.
  */
 const POSITIONS = `
   create sequence conversation_message_position;
@@ -12,9 +12,9 @@ const POSITIONS = `
 `;
 
 /**
- * ANALYZE copies values of a column into the statistics of the planner, where they would outlive their rows.
- * Nothing is ever compared with a ciphertext, so the planner loses nothing. Setting the same type again
- * deletes the present statistics of a column, and rewrites no table.
+ * ANALYZE copies values of a column into the statistics of the planner, where the values would outlive their
+ * rows. No query compares ciphertexts, so the planner needs no statistics of them. ALTER COLUMN TYPE deletes
+ * the present statistics of a column. It rewrites no table, because the type stays the same.
  */
 const NO_STATISTICS = `
   alter table conversation alter column title_sealed type bytea,

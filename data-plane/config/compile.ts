@@ -19,7 +19,7 @@ import { SealedIds } from '../state/sealed-ids.ts';
 import { tableOf } from './tables.ts';
 import type { Tables } from './tables.ts';
 
-/** Who learns what a configuration contains that this node does not use. */
+/** Receives the parts of a configuration that this node cannot read. */
 export interface CompilerReports {
   /** Called once for each credential that becomes unreadable. */
   onUnreadable(credentialId: string): void;

@@ -8,19 +8,24 @@ import { NO_TABLES } from './tables.ts';
 const ACCEPTED = { ok: true, userErrors: [] };
 const CHANGES = 50;
 
+/** Acknowledgements that the control plane accepts. `onSent` is called before each of them is accepted. */
+const accepted = (onSent: (ack: Acknowledgement) => unknown) =>
+  new Acknowledgements({
+    send: async (ack) => {
+      await onSent(ack);
+      return ACCEPTED;
+    },
+    onTrouble: () => undefined,
+  });
 const stateAt = (revision: number) => ({ tables: { ...NO_TABLES, revision }, confirmedAt: 0 });
 const changeTo = (revision: number) => ({ revision, checksum: '', upserts: [], removals: [] });
 
 it('each write is acknowledged although a later change is always in use already', async () => {
   const sent: Acknowledgement[] = [];
   const written: number[] = [];
-  const acks = new Acknowledgements({
-    send: async (ack) => {
-      expect(written).toContain(ack.revision);
-      sent.push(ack);
-      return ACCEPTED;
-    },
-    onTrouble: () => undefined,
+  const acks = accepted((ack) => {
+    expect(written).toContain(ack.revision);
+    sent.push(ack);
   });
   const file = {
     writeSnapshot: async () => undefined,
@@ -43,13 +48,7 @@ it('each write is acknowledged although a later change is always in use already'
 it('changes that arrive during a write are written at once, and acknowledged once', async () => {
   const sent: number[] = [];
   const writes: number[][] = [];
-  const acks = new Acknowledgements({
-    send: async ({ revision }) => {
-      sent.push(revision);
-      return ACCEPTED;
-    },
-    onTrouble: () => undefined,
-  });
+  const acks = accepted(({ revision }) => sent.push(revision));
   const file = {
     writeSnapshot: async () => undefined,
     writeConfirmed: async () => undefined,
@@ -70,13 +69,9 @@ it('changes that arrive during a write are written at once, and acknowledged onc
 it('of acknowledgements that wait, applied revisions replace each other, and refusals remain', async () => {
   const sent: number[] = [];
   const first = Promise.withResolvers<void>();
-  const acks = new Acknowledgements({
-    send: async ({ revision }) => {
-      sent.push(revision);
-      if (revision === 1) await first.promise;
-      return ACCEPTED;
-    },
-    onTrouble: () => undefined,
+  const acks = accepted(async ({ revision }) => {
+    sent.push(revision);
+    if (revision === 1) await first.promise;
   });
   acks.add({ revision: 1, checksum: '' });
   acks.add({ revision: 2, checksum: '' });

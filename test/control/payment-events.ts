@@ -4,9 +4,9 @@ import type { ProcessorEvent } from '../../control-plane/payments/card/facts.ts'
 const DOLLAR = 1_000_000n;
 
 /**
- * The due amount in the wallet, in micro-USD, and the number of credits, once these events are known: 25
- * dollars paid, 5 refunded, 4 refunded in vain, a dispute of 10 that is won. Nothing is due before the
- * payment.
+ * The due amount in the wallet, in micro-USD, and the number of credits, once these events are known. The
+ * events are a payment of 25 dollars, a refund of 5, a refund of 4 that fails, and a dispute of 10 that the
+ * operator wins. No amount is due before the payment.
  */
 export function leftAfter(known: readonly number[]): { sum: bigint; credits: number } {
   const has = (at: number): boolean => known.includes(at);

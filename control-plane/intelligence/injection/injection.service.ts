@@ -1,7 +1,7 @@
 /** Chooses what is sent about the user with a message, and builds the block. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ModelRow } from '../../catalog/model.entity.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { query, queryRow, sql } from '../../database/sql.ts';
 import type { ContentKey, ContentKeys } from '../content-keys.ts';
 import { itemsOf } from '../item.rows.ts';
 import type { ItemView } from '../item.rows.ts';
@@ -122,13 +122,11 @@ export interface UpstreamsWithItems {
 
 /** Reads which upstreams may get items, and whether the model has only those. */
 export async function upstreamsWithItems(em: EntityManager, modelId: string): Promise<UpstreamsWithItems> {
-  const row = await queryOne<UpstreamsWithItems>(
+  return queryRow<UpstreamsWithItems>(
     em,
     sql`select provider_ids as "providerIds", not exists (
         select from route r where r.model_id = ${modelId} and s.provider_ids is not null
           and not r.provider_id = any(s.provider_ids)) as "maySee"
       from personal_settings s`,
   );
-  if (!row) throw new Error('The settings of Personal Intelligence are missing.');
-  return row;
 }
