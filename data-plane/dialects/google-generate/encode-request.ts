@@ -122,14 +122,14 @@ function writeResult(result: Extract<Part, { kind: 'tool-result' }>, drops: Drop
 }
 
 function writeTools(tools: Tool[], drops: Drops): JsonObject[] {
-  const functions = tools.flatMap((tool) => (tool.kind === 'builtin' ? [] : [writeFunction(tool, drops)]));
+  const functions = tools.flatMap((tool) => (tool.kind === 'builtin' ? [] : [writeFunction(tool)]));
   const builtins = tools.flatMap((tool) =>
     tool.kind === 'builtin' ? writeBuiltin(tool, { drops, hasFunctions: functions.length > 0 }) : [],
   );
   return [...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...builtins];
 }
 
-function writeFunction(tool: Exclude<Tool, { kind: 'builtin' }>, drops: Drops): JsonObject {
+function writeFunction(tool: Exclude<Tool, { kind: 'builtin' }>): JsonObject {
   const { name, description, parameters } = tool.kind === 'custom' ? wrapCustomTool(tool) : tool;
   return { name, ...(description ? { description } : {}), ...writeParameters(parameters) };
 }
