@@ -359,7 +359,7 @@ describe.skipIf(chromiumPath === undefined)('the storage for chats', () => {
     await chat.click();
     await replies().last().getByText('heard: Go on here').waitFor();
     await ask('Copper sail');
-    await page.getByRole('alert').getByText('This chat has reached its maximum length.').waitFor();
+    await page.getByRole('alert').getByText('This chat is full.').waitFor();
     await house.database.query("delete from conversation where id like 'con_filled_%'");
     const refusal = page.getByRole('alert').locator('..');
     await refusal.getByRole('button', { name: 'New chat' }).click();

@@ -79,12 +79,21 @@ const modelEdit = fieldEdit(
       .constantFrom('FIXED' as const, 'FASTEST' as const, 'CHEAPEST' as const)
       .map((routing) => ({ routing })),
     fc.boolean().map((hedged) => ({ hedged })),
-    fc
-      .constantFrom('PUBLISHED' as const, 'DEPRECATED' as const, 'RETIRED' as const)
-      .map((state) => ({ state })),
     fc.integer({ min: 1, max: 100 }).map((maxInputs) => ({ limits: { maxInputs } })),
   ),
 );
+/**
+ * Changes the state of a model of the base. A new model stays a draft: only drafts are deleted when they are
+ * taken back, and published models are retired.
+ */
+const stateEdit = fc
+  .tuple(fc.nat(2), fc.constantFrom('PUBLISHED' as const, 'DEPRECATED' as const, 'RETIRED' as const))
+  .map(([at, state]): Edit => (document) => ({
+    ...document,
+    models: (document.models ?? []).map((model) =>
+      model.name === BASE.models?.[at]?.name ? { ...model, state } : model,
+    ),
+  }));
 const upstreamEdit = fieldEdit(
   'upstreams',
   fc.oneof(
@@ -163,6 +172,7 @@ const sectionEdit: fc.Arbitrary<Edit> = fc.oneof(
 /** One random change of a configuration. */
 export const anyEdit: fc.Arbitrary<Edit> = fc.oneof(
   modelEdit,
+  stateEdit,
   upstreamEdit,
   routeEdit,
   listEdit,
