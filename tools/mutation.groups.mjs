@@ -172,7 +172,7 @@ export const GROUPS = {
   },
   /** Automatic top-ups. */
   'payments-automatic': {
-    mutate: ['control-plane/payments/card/auto.service.ts'],
+    mutate: ['control-plane/payments/card/auto.{service,facts,payment}.ts'],
     tests: ['control-plane/payments/card/{auto.service,late}.test.ts'],
     database: true,
   },
@@ -197,7 +197,7 @@ export const GROUPS = {
   /** Deposits in PostgreSQL and on a chain: the watcher and the credit. */
   'deposits-database': {
     mutate: ['control-plane/payments/crypto/{credit,deposit.rows,watcher}.ts'],
-    tests: ['control-plane/payments/crypto/{pass,watcher,credit}.test.ts'],
+    tests: ['control-plane/payments/crypto/{pass,watcher,credit,scan}.test.ts'],
     database: true,
   },
 };

@@ -52,7 +52,9 @@ import { MessagePositions } from './051-message-positions.ts';
 import { Quirks } from './055-quirks.ts';
 import { Routing } from './056-routing.ts';
 import { Probing } from './057-probing.ts';
+import { AttemptCards } from './058-attempt-cards.ts';
 import { StoredState } from './060-stored-state.ts';
+import { ForgottenCards } from './061-forgotten-cards.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -107,5 +109,7 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '055-quirks', class: Quirks },
   { name: '056-routing', class: Routing },
   { name: '057-probing', class: Probing },
+  { name: '058-attempt-cards', class: AttemptCards },
   { name: '060-stored-state', class: StoredState },
+  { name: '061-forgotten-cards', class: ForgottenCards },
 ];

@@ -1,7 +1,7 @@
 /** Tests of amounts: whole cents, the limits of a top-up and of a day, and the processor's cents. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { centsOf, checkCents, checkTopUpAmount, CURRENCY, microsOf } from './amount.rules.ts';
+import { centsOf, checkCents, checkTopUpAmount, CURRENCY, isWithinLimits, microsOf } from './amount.rules.ts';
 
 const LIMITS = { amountMin: 5_000_000n, amountMax: 1_000_000_000n, dailyMax: 2_000_000_000n };
 
@@ -15,6 +15,21 @@ describe('checkCents', () => {
     expect(() => checkCents(amount, 'total')).toThrow(
       expect.objectContaining({ code: 'INVALID', field: ['input', 'total'] }),
     );
+  });
+});
+
+describe('isWithinLimits', () => {
+  it.each([
+    [5_000_000n, 0n, true],
+    [4_990_000n, 0n, false],
+    [1_000_000_000n, 1_000_000_000n, true],
+    [1_000_010_000n, 0n, false],
+    [1_000_000_000n, 1_000_010_000n, false],
+  ])('of %s if %s was paid in today is the answer of checkTopUpAmount: %s', (amount, today, isWithin) => {
+    expect(isWithinLimits(amount, LIMITS, today)).toBe(isWithin);
+    const check = () => checkTopUpAmount(amount, LIMITS, today);
+    if (isWithin) expect(check()).toBe(amount);
+    else expect(check).toThrow();
   });
 });
 

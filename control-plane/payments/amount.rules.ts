@@ -39,6 +39,15 @@ export function checkTopUpAmount(amount: Micros, limits: AmountLimits, today: Mi
   throw new UserFailure('LIMIT_REACHED', `${message}; $${formatDollars(left)} is left.`, 'amount');
 }
 
+/** Whether a top-up of this amount is within the limits; `today` as for `checkTopUpAmount`. */
+export function isWithinLimits(
+  amount: Micros,
+  { amountMin, amountMax, dailyMax }: AmountLimits,
+  today: Micros,
+): boolean {
+  return amount >= amountMin && amount <= amountMax && today + amount <= dailyMax;
+}
+
 /** The processor's whole cents of an amount. Throws an Error for fractional cents, which is a bug. */
 export function centsOf(amount: Micros): number {
   if (amount % MICROS_PER_CENT !== 0n) throw new Error(`${amount} micro-USD are not whole cents.`);

@@ -4,12 +4,15 @@ import { Arg, Ctx, FieldResolver, Mutation, Resolver, Root } from 'type-graphql'
 import { Authorized, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { outcome } from '../graphql/errors.ts';
+import { inTransaction } from '../database/sql.ts';
 import { walletView } from '../wallet/wallet.resolver.ts';
 import { ensureWallet } from '../wallet/wallet.service.ts';
 import { Wallet } from '../wallet/wallet.types.ts';
 import { autoTopUpOf, setAutoTopUp } from './auto.settings.ts';
 import { AutoTopUp, AutoTopUpInput, AutoTopUpPayload, SavedCard } from './auto.type.ts';
-import { forgetCard, savedCard } from './card/saved-card.ts';
+import { forgetCard } from './card/forgotten-card.ts';
+import { openProcessor } from './card/processor.ts';
+import { detachCard, savedCard } from './card/saved-card.ts';
 
 /** Fields and mutations of automatic top-ups. */
 @Resolver(() => Wallet)
@@ -47,7 +50,9 @@ export class AutoTopUpResolver {
   savedCardRemove(@Ctx() context: Context): Promise<AutoTopUpPayload> {
     return outcome({ wallet: null }, async () => {
       const walletId = await ensureWallet(context.em, viewerOf(context).id);
-      await forgetCard(context.em, walletId, context.settings);
+      const methodId = await inTransaction(context.em, (inner) => forgetCard(inner, walletId));
+      const processor = methodId ? await openProcessor(context.em, context.settings) : null;
+      if (processor && methodId) await detachCard(context.em, processor, methodId);
       return { wallet: await walletView(context, walletId) };
     });
   }

@@ -6,7 +6,7 @@ import { UserFailure } from '../graphql/errors.ts';
 import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import { checkCents } from './amount.rules.ts';
 import type { AutoOffReason, AutoTopUp } from './auto.type.ts';
-import { lockFacts } from './card/auto.service.ts';
+import { lockFacts } from './card/auto.facts.ts';
 import { savedCard } from './card/saved-card.ts';
 import { offersCard, paymentSettings } from './settings.service.ts';
 

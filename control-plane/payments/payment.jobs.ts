@@ -5,6 +5,8 @@ import { runAutoTopUps } from './card/auto.service.ts';
 import { pruneEvents } from './card/events.service.ts';
 import { openProcessor } from './card/processor.ts';
 import { compareBalance, compareTopUps } from './card/reconcile.ts';
+import { forgetCardsOfClosed } from './card/forgotten-card.ts';
+import { detachCards } from './card/saved-card.ts';
 import { reconciledAt, stuckTopUps } from './payment.metrics.ts';
 import { repeatRefunds } from './refund.service.ts';
 import { offersCard } from './settings.service.ts';
@@ -19,11 +21,16 @@ export interface PaymentJobParts {
   now?: Date;
 }
 
-/** Job: repeats refunds, compares open top-ups, begins automatic ones, and counts what is stuck. */
+/**
+ * Job: repeats refunds, removes forgotten cards, compares open top-ups, begins automatic ones, and counts
+ * what is stuck.
+ */
 export async function runPayments({ em, settings, log, now = new Date() }: PaymentJobParts): Promise<void> {
+  await forgetCardsOfClosed(em());
   const processor = await openProcessor(em(), settings);
   if (processor) {
     await repeatRefunds(em(), processor, now);
+    await detachCards(em(), processor);
     await compareTopUps(em(), { processor, settings, now, log });
     reconciledAt.setToCurrentTime();
     const { managedPayments } = processor.settings;

@@ -101,6 +101,7 @@ async function closeTopUps(em: EntityManager): Promise<void> {
 /** While play money is offered no real card can be saved, so all saved cards are the demo's. */
 async function removeCards(em: EntityManager): Promise<void> {
   await query(em, sql`delete from saved_card`);
+  await query(em, sql`delete from forgotten_card`);
   await query(em, sql`update auto_top_up set enabled = false, off_reason = 'NO_CARD' where enabled`);
 }
 

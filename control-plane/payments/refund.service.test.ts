@@ -5,11 +5,12 @@ import { newKey, openPayments, REFUND } from '../../test/control/payments.ts';
 import type { Customer, PaymentHouse } from '../../test/control/payments.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { creditCash } from '../wallet/movements.ts';
 import { ensureWallet } from '../wallet/wallet.service.ts';
 import { openProcessor } from './card/processor.ts';
 import type { CardProcessor } from './card/processor.ts';
 import { repeatRefunds } from './refund.service.ts';
-import { recordCryptoTopUp } from './topup.service.ts';
+import { applyNews, createTopUp, recordCryptoTopUp } from './topup.service.ts';
 
 let house: PaymentHouse;
 beforeAll(async () => {
@@ -83,6 +84,43 @@ describe('a refund', () => {
     expect(await cashOf(customer)).toBe('15.00');
   });
 
+  it('that is repeated is looked for among the refunds of its own payment, with one question', async () => {
+    const customer = await house.customer();
+    const [{ topUp, payment }, other] = [await customer.paid('25'), await customer.paid('25')];
+    house.processor.mood = 'lost';
+    await refund(topUp.id, '10');
+    house.processor.mood = 'ok';
+    for (let at = 0; at < 12; at += 1) {
+      house.processor.refund(payment.id, 1);
+      house.processor.refund(other.payment.id, 1);
+    }
+    const calls = house.processor.calls.length;
+    await repeatRefunds(em(), await processor(), new Date(Date.now() + 120_000));
+    expect(house.processor.calls.slice(calls)).toEqual(['GET refunds']);
+    expect(await storedFor(topUp.id)).toMatchObject({ status: 'SUCCEEDED' });
+  });
+
+  it('that cannot be booked is an error of the job, and is not forgotten', async () => {
+    const customer = await house.customer();
+    const { topUp, payment } = await customer.paid('25');
+    house.processor.mood = 'down';
+    await refund(topUp.id, '10');
+    house.processor.mood = 'ok';
+    house.processor.refund(payment.id, 2500);
+    const own = await queryOne<{ id: string; wallet_id: string }>(
+      em(),
+      sql`select r.id, t.wallet_id from top_up_refund r join top_up t on t.id = r.top_up_id
+        where t.id = ${topUp.id} and r.status = 'REQUESTED'`,
+    );
+    const reference = `topup:${topUp.id}:refund:${own?.id}:failed`;
+    const taken = { walletId: own?.wallet_id ?? '', amount: 1n, actor: SYSTEM_ACTOR, description: 'test' };
+    await creditCash(em(), { ...taken, kind: 'ADJUSTMENT', reference });
+    const again = repeatRefunds(em(), await processor(), new Date(Date.now() + 120_000));
+    await expect(again).rejects.toThrow(/posted with another amount/);
+    expect(await storedFor(topUp.id)).toMatchObject({ status: 'REQUESTED' });
+    await query(em(), sql`update top_up_refund set check_at = null where id = ${own?.id ?? ''}`);
+  });
+
   it('that the processor refuses says why, and is not repeated', async () => {
     const customer = await house.customer();
     const { topUp, payment } = await customer.paid('25');
@@ -134,6 +172,15 @@ describe('a refund', () => {
     expect(begun).toMatchObject([{ code: 'CONFLICT' }]);
     await query(em(), sql`update payment_settings set card_enabled = true`);
     expect(await cashOf(customer)).toBe('15.00');
+  });
+
+  it('of a credited payment that the processor did not name is refused', async () => {
+    const customer = await house.customer();
+    const walletId = await ensureWallet(em(), customer.userId);
+    const id = await createTopUp(em(), { walletId, method: 'CARD', amount: 5_000_000n });
+    await applyNews(em(), id, { events: [{ type: 'PAID', amount: 5_000_000n }], actor: SYSTEM_ACTOR });
+    expect(await refund(id, '5')).toMatchObject([{ code: 'CONFLICT', field: ['input', 'topUpId'] }]);
+    expect(await cashOf(customer)).toBe('5.00');
   });
 
   it('of a deposit is refused, because no processor has it', async () => {

@@ -128,8 +128,11 @@ async function request(
 async function sendAgain(em: EntityManager, processor: CardProcessor, refund: OpenRefund): Promise<void> {
   const { id, topUpId, paymentId } = refund;
   const which = { payment_intent: paymentId, limit: PAGE };
-  const made = await callProcessor(em, () => processor.stripe.refunds.list(which));
-  const own = made.data.find(({ metadata }) => metadata?.['refund_id'] === id);
+  const own = await callProcessor(em, async () => {
+    for await (const refund of processor.stripe.refunds.list(which))
+      if (refund.metadata?.['refund_id'] === id) return refund;
+    return undefined;
+  });
   if (own) await learn(em, topUpId, { ...refund, status: refundStatusOf(own.status) });
   else await send(em, processor, refund);
 }

@@ -48,7 +48,11 @@ export const TopUpSchema = defineEntity({
     sessionId: p.text().nullable(),
     /** The processor's payment, which refunds and disputes name. */
     paymentId: p.text().nullable(),
+    /** Whether the card of the payment is to be saved. False again once it was. */
     saveCard: p.boolean(),
+    /** The processor's ids of the saved card with which an automatic top-up is paid. */
+    cardCustomerId: p.text().nullable(),
+    cardMethodId: p.text().nullable(),
     /** Path of the console to which the processor's page leads back. */
     returnPath: p.text().nullable(),
     checkoutUrl: p.text().nullable(),

@@ -88,7 +88,7 @@ export const disputesOfTopUps: Lookup<DisputeView[]> = async (em, ids) => {
  * A user's card top-ups of the last 24 hours: their sum in micro-USD without failed and expired ones, their
  * number, and how many of them await payment.
  */
-export async function cardUseOfDay(
+async function cardUseOfDay(
   em: EntityManager,
   userId: string,
 ): Promise<{ sum: bigint; count: number; open: number }> {
@@ -101,6 +101,18 @@ export async function cardUseOfDay(
       and created_at > now() - interval '24 hours'`,
   );
   return { ...row, sum: BigInt(row.sum) };
+}
+
+/**
+ * As `cardUseOfDay`. Serialises the card top-ups of the user until the transaction ends, so that concurrent
+ * ones cannot exceed the limits together.
+ */
+export async function lockCardUse(
+  em: EntityManager,
+  userId: string,
+): Promise<{ sum: bigint; count: number; open: number }> {
+  await query(em, sql`select pg_advisory_xact_lock(hashtextextended(${`top-ups ${userId}`}, 0))`);
+  return cardUseOfDay(em, userId);
 }
 
 /** Number of top-ups by issue; those that are open for too long count as OVERDUE. */

@@ -97,6 +97,8 @@ export interface TopUpDraft {
   /** Identity of a deposit. */
   reference?: string;
   automatic?: boolean;
+  /** The saved card with which an automatic top-up is paid. */
+  card?: { customerId: string; methodId: string };
   /** Whether the processor is the demo's. */
   playMoney?: boolean;
   saveCard?: boolean;
@@ -116,10 +118,11 @@ export async function createTopUp(em: EntityManager, draft: TopUpDraft): Promise
   const created = await queryOne<{ id: string }>(
     em,
     sql`insert into top_up (id, user_id, wallet_id, method, amount, stage, state, reference, automatic,
-      play_money, save_card, return_path, check_at)
+      play_money, save_card, card_customer_id, card_method_id, return_path, check_at)
     select ${newId('top')}, user_id, id, ${method}, ${amount}, ${stage}, ${stage}, ${reference},
-      ${draft.automatic ?? false}, ${playMoney}, ${draft.saveCard ?? false}, ${draft.returnPath ?? null},
-      ${draft.checkAt ?? null}::timestamptz
+      ${draft.automatic ?? false}, ${playMoney}, ${draft.saveCard ?? false},
+      ${draft.card?.customerId ?? null}, ${draft.card?.methodId ?? null},
+      ${draft.returnPath ?? null}, ${draft.checkAt ?? null}::timestamptz
     from wallet where id = ${walletId} on conflict (reference) do nothing returning id`,
   );
   if (created) return created.id;

@@ -22,6 +22,8 @@ export interface FakeProcessor {
   things: Map<string, Thing>;
   /** Forgets all idempotency keys, as the real processor does after a day. */
   forgetKeys(): void;
+  /** Another call takes the idempotency key. */
+  takeKey(idempotencyKey: string): void;
   /** The parameters of the first call under an idempotency key; empty without one. */
   parametersOf(idempotencyKey: string): Record<string, string>;
   /** Names of the calls so far, such as `POST checkout/sessions`. */
@@ -55,6 +57,8 @@ export async function startFakeProcessor(): Promise<FakeProcessor> {
   const fake: FakeProcessor = {
     ...{ url, key, secret, things, calls },
     forgetKeys: () => processor.replays.clear(),
+    takeKey: (key) =>
+      void processor.replays.set(key, { input: 'another call', status: 200, body: {}, at: 0 }),
     parametersOf: (key) => {
       const body = processor.replays.get(key)?.input.split(' ')[2] ?? '';
       return Object.fromEntries(new URLSearchParams(body));

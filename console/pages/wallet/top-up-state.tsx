@@ -70,5 +70,6 @@ function stateWord(t: TFunction, { state, deposit }: TopUp): string {
 function sentence(t: TFunction, topUp: TopUp): string {
   const amount = moneyText(topUp.credited === '0.00' ? topUp.amount : topUp.credited);
   const words = t(`wallet.pay.sentences.${topUp.state}`, { amount });
-  return topUp.state === 'FAILED' && topUp.failureMessage ? `${words} ${topUp.failureMessage}` : words;
+  const isOver = topUp.state === 'FAILED' || topUp.state === 'EXPIRED';
+  return isOver && topUp.failureMessage ? `${words} ${topUp.failureMessage}` : words;
 }

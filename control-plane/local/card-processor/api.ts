@@ -1,7 +1,7 @@
 /** The calls of the processor's API, with the key, idempotency keys and errors of the real one. */
 import { invalid, missing, Refusal } from './errors.ts';
 import { expandOf } from './form.ts';
-import { createSession, expireSession, payOffSession } from './payments.ts';
+import { createPayment, createSession, expireSession } from './payments.ts';
 import type { OffSession } from './payments.ts';
 import { createRefund } from './taken-back.ts';
 import { allOf, viewOf } from './things.ts';
@@ -91,7 +91,7 @@ function act({ books, offSession }: ApiParts, { method, path, query, body }: Cal
     return thing ? viewOf(thing, expand) : listOf(books, path, query);
   if (action === 'POST checkout/sessions') return viewOf(createSession(books, form), expand);
   if (action === 'POST refunds') return viewOf(createRefund(books, form), expand);
-  if (action === 'POST payment_intents') return viewOf(payOffSession(books, form, offSession), expand);
+  if (action === 'POST payment_intents') return viewOf(createPayment(books, form, offSession), expand);
   if (thing && action === 'POST checkout/sessions/:id/expire')
     return viewOf(expireSession(books, thing), expand);
   if (thing && action === 'POST payment_methods/:id/detach') return viewOf(detach(thing), expand);

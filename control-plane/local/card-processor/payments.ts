@@ -89,11 +89,22 @@ export function declineSession(books: Books, session: Thing): void {
   books.emit('payment_intent.payment_failed', payment);
 }
 
+/** Creates a payment: with `confirm` one by a saved card, else one that waits for a card. Throws Refusal. */
+export function createPayment(books: Books, form: URLSearchParams, outcome: OffSession): Thing {
+  if (form.get('confirm') === 'true') return payOffSession(books, form, outcome);
+  return add(books, {
+    ...{ id: newId('pi'), object: 'payment_intent', status: 'requires_payment_method', created: now() },
+    ...{ amount: centsOf(form, 'amount'), amount_received: 0, currency: required(form, 'currency') },
+    ...{ metadata: membersOf(form, 'metadata'), customer: form.get('customer') },
+    ...{ latest_charge: null, payment_method: null },
+  });
+}
+
 /**
  * Pays with a saved card while the customer is away. Throws Refusal: 400 for a card that is not the
  * customer's, and 402 if the card is declined or wants the customer to confirm.
  */
-export function payOffSession(books: Books, form: URLSearchParams, outcome: OffSession): Thing {
+function payOffSession(books: Books, form: URLSearchParams, outcome: OffSession): Thing {
   const cents = centsOf(form, 'amount');
   const currency = required(form, 'currency');
   const customer = form.get('customer');

@@ -27,9 +27,10 @@ export interface AutoFacts {
 
 /**
  * BEGIN: an attempt is due. OFF: too many failed. The others say why none is due: DISABLED, ENOUGH (the
- * balance is above the threshold), IN_FLIGHT, CAP (the month is used up), WAIT (an attempt failed lately).
+ * balance is above the threshold), IN_FLIGHT, CAP (the month is used up), WAIT (an attempt failed lately),
+ * LIMIT (the operator's limits of an amount or a day do not allow it).
  */
-export type AutoDecision = 'BEGIN' | 'OFF' | 'DISABLED' | 'ENOUGH' | 'IN_FLIGHT' | 'CAP' | 'WAIT';
+export type AutoDecision = 'BEGIN' | 'OFF' | 'DISABLED' | 'ENOUGH' | 'IN_FLIGHT' | 'CAP' | 'WAIT' | 'LIMIT';
 
 /** Whether an automatic top-up begins now. */
 export function decideAuto(facts: AutoFacts, now: Date): AutoDecision {

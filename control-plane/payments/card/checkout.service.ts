@@ -11,7 +11,7 @@ import { OPEN_TOP_UPS, TOP_UPS_PER_DAY } from '../../limits.ts';
 import { ensureWallet } from '../../wallet/wallet.service.ts';
 import { centsOf, checkTopUpAmount, CURRENCY } from '../amount.rules.ts';
 import type { TopUpRow } from '../topup.entity.ts';
-import { cardUseOfDay, topUpById } from '../topup.queries.ts';
+import { lockCardUse, topUpById } from '../topup.queries.ts';
 import { applyNews, createTopUp } from '../topup.service.ts';
 import { callProcessor, ProcessorFailure, requireCards, requireProcessor } from './processor.ts';
 import type { CardProcessor, ProcessorAccess } from './processor.ts';
@@ -57,9 +57,7 @@ export async function beginCardTopUp(
   const walletId = await ensureWallet(em, userId);
   const { id, replayed } = await inTransaction(em, (inner) =>
     once(inner, guard, async () => {
-      // Serialises the top-ups of the user, so that concurrent ones cannot exceed the limits together.
-      await query(inner, sql`select pg_advisory_xact_lock(hashtextextended(${`top-ups ${userId}`}, 0))`);
-      const use = await cardUseOfDay(inner, userId);
+      const use = await lockCardUse(inner, userId);
       const amount = checkTopUpAmount(input.amount, processor.settings, use.sum);
       checkNumber(use);
       const checkAt = new Date(Date.now() + CHECK_AFTER_MS);

@@ -11,7 +11,7 @@ import { walletOfUser } from '../../wallet/wallet.service.ts';
 import { comparePayments, runPayments } from '../payment.jobs.ts';
 import { TopUpSchema } from '../topup.entity.ts';
 import type { TopUpRow } from '../topup.entity.ts';
-import { failAutomatic } from './auto.service.ts';
+import { failAutomatic } from './auto.payment.ts';
 import { openProcessor, ProcessorFailure } from './processor.ts';
 
 let house: PaymentHouse;
@@ -88,18 +88,25 @@ describe('an automatic top-up that had no answer', () => {
     expect(row).toMatchObject({ automatic: true, paid: 10_000_000n, receiptUrl: expect.any(String) });
   });
 
-  it('fails if its card was removed meanwhile, once, and says what to do', async () => {
+  it('is withdrawn if its card was removed meanwhile', async () => {
     const customer = await unanswered('down');
     await query(em(), sql`delete from saved_card`);
     await run(2);
+    expect(await newestOf(customer)).toMatchObject({ state: 'EXPIRED', failureCode: 'withdrawn' });
+  });
+
+  it('that the bank cancelled fails once, and says what to do', async () => {
+    const customer = await unanswered('lost');
+    await failAutomatic(em(), await newestOf(customer), null);
     const row = await newestOf(customer);
-    expect(row).toMatchObject({ state: 'FAILED', failureCode: 'no_card' });
+    expect(row).toMatchObject({ state: 'FAILED', failureCode: 'not_paid' });
     expect(row.failureMessage).toBe(
       'The saved card was refused. Pay with another card on the wallet page, and save it.',
     );
     const before = row.updatedAt;
     await failAutomatic(em(), row, null);
     expect((await newestOf(customer)).updatedAt).toEqual(before);
+    await query(em(), sql`update auto_top_up set enabled = false`);
   });
 
   it('that is credited meanwhile does not fail', async () => {
@@ -121,11 +128,11 @@ describe('an automatic top-up that had no answer', () => {
     expect((await customer.wallet()).cash).toBe('14.00');
   });
 
-  it('fails after a day if the processor never got it, and a new one begins', async () => {
+  it('ends after a day if the processor never got it, and a new one begins', async () => {
     const customer = await unanswered('down');
     const paid = thingsOf('payment_intent').length;
     await run(23 * 60 + 1);
-    expect(await statesOf(customer)).toEqual(['CREDITED', 'FAILED', 'CREDITED']);
+    expect(await statesOf(customer)).toEqual(['CREDITED', 'EXPIRED', 'CREDITED']);
     expect(thingsOf('payment_intent')).toHaveLength(paid + 1);
     expect((await customer.wallet()).cash).toBe('14.00');
   });

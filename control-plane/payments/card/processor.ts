@@ -34,6 +34,13 @@ export interface CardProcessor {
  */
 export class ProcessorFailure extends UserFailure {
   readonly refused: boolean;
+  /**
+   * Whether the processor decided about this call alone: not about its idempotency key, which another call
+   * has taken, nor about the API key.
+   */
+  readonly isDecision: boolean;
+  /** Whether a call with other parameters has taken the idempotency key. */
+  readonly isKeyTaken: boolean;
   /** Type, code and status of the processor's error. */
   readonly reason: string;
   /** The processor's code alone, e.g. `card_declined`; empty without one. */
@@ -48,6 +55,8 @@ export class ProcessorFailure extends UserFailure {
         : 'The card processor does not answer. Try again in a moment.',
     );
     this.refused = isRefused;
+    this.isKeyTaken = error instanceof Stripe.errors.StripeIdempotencyError;
+    this.isDecision = isRefused && !this.isKeyTaken && !isAccessRefusal(error);
     this.reason = codeOf(error);
     this.processorCode = error instanceof Stripe.errors.StripeError ? (error.code ?? '') : '';
   }
@@ -122,6 +131,11 @@ function isRefusal(error: unknown): boolean {
   if (!(error instanceof Stripe.errors.StripeError)) return false;
   const { statusCode = 0 } = error;
   return statusCode >= 400 && statusCode < 500 && statusCode !== 409 && statusCode !== 429;
+}
+
+/** Whether the API key is wrong, or may not do this. */
+function isAccessRefusal(error: unknown): boolean {
+  return error instanceof Stripe.errors.StripeError && [401, 403].includes(error.statusCode ?? 0);
 }
 
 function codeOf(error: unknown): string {

@@ -15,7 +15,7 @@ import { SAME_MONEY, topUpById } from '../topup.queries.ts';
 import { lifeOf, lockPayment } from '../topup.rows.ts';
 import { contributionOf } from '../topup.rules.ts';
 import { applyNews } from '../topup.service.ts';
-import { failAutomatic, repeatAttempt, UNPAID } from './auto.service.ts';
+import { failAutomatic, repeatAttempt, UNPAID } from './auto.payment.ts';
 import { CHECK_AFTER_MS, openPage } from './checkout.service.ts';
 import type { CardSettings } from './checkout.service.ts';
 import { applyFacts } from './events.service.ts';
@@ -36,6 +36,8 @@ const OVERLAP_MS = 2 * DAY_MS;
 const LATE_MS = 3 * DAY_MS;
 /** Refunds or disputes of one payment that are read at once. */
 const PAGE = 100;
+/** Refunds or disputes of one payment that are read in all: more than a payment has. */
+const LISTED_MAX = 10_000;
 
 /** Dependencies of a comparison. */
 export interface ReconcileParts {
@@ -105,11 +107,11 @@ async function compareOne(em: EntityManager, id: string, parts: ReconcileParts):
     if (row.issue === 'PROCESSOR_UNREACHABLE') await setIssue(em, id, null);
   } catch (error) {
     if (!(error instanceof ProcessorFailure)) throw error;
-    if (error.refused) await endCheck(em, id);
+    if (error.isDecision) await endCheck(em, id);
     // A page that the processor refused to open made the top-up FAILED, which needs nobody.
     const isOver = (await topUpById(em, id))?.state === 'FAILED';
     if (row.issue || isOver) return;
-    await setIssue(em, id, error.refused ? 'NOT_AT_PROCESSOR' : 'PROCESSOR_UNREACHABLE');
+    await setIssue(em, id, error.isDecision ? 'NOT_AT_PROCESSOR' : 'PROCESSOR_UNREACHABLE');
   }
 }
 
@@ -146,10 +148,11 @@ async function askForPayment(
   if (row.automatic && UNPAID.has(payment.status)) await failAutomatic(em, row, null);
   if (row.saveCard) await saveCardOf(em, row, payment);
   const which = { payment_intent: paymentId, limit: PAGE };
-  const refunds = await callProcessor(em, () => stripe.refunds.list(which));
-  for (const refund of refunds.data) await correct(em, factsOfRefund(plain(refund)), parts);
-  const disputes = await callProcessor(em, () => stripe.disputes.list(which));
-  for (const dispute of disputes.data) await correct(em, factsOfDispute(plain(dispute)), parts);
+  const all = { limit: LISTED_MAX };
+  const refunds = await callProcessor(em, () => stripe.refunds.list(which).autoPagingToArray(all));
+  for (const refund of refunds) await correct(em, factsOfRefund(plain(refund)), parts);
+  const disputes = await callProcessor(em, () => stripe.disputes.list(which).autoPagingToArray(all));
+  for (const dispute of disputes) await correct(em, factsOfDispute(plain(dispute)), parts);
 }
 
 /** Applies facts, and reports it if money moved by them. */

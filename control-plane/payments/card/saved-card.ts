@@ -6,8 +6,9 @@ import type Stripe from 'stripe';
 import { inTransaction, query, queryOne, sql } from '../../database/sql.ts';
 import { holdPlayMoney } from '../play.money.ts';
 import type { TopUpRow } from '../topup.entity.ts';
-import { callProcessor, openProcessor, ProcessorFailure } from './processor.ts';
-import type { ProcessorAccess } from './processor.ts';
+import { endForgotten, forgottenCards, noteReplacedCard } from './forgotten-card.ts';
+import { callProcessor, ProcessorFailure } from './processor.ts';
+import type { CardProcessor } from './processor.ts';
 
 /** A saved card: the processor's ids, and what is shown. */
 export interface SavedCard {
@@ -31,19 +32,26 @@ export async function savedCard(em: EntityManager, walletId: string): Promise<Sa
 }
 
 /**
- * Stores the card of a payment that was made to save it; nothing if it was not paid by card, or in a demo
+ * Stores the card of a successful payment that was made to save it, once per top-up: a later comparison must
+ * not bring back a card that was removed or replaced. Stores nothing if it was not paid by card, or in a demo
  * that has ended.
  */
 export async function saveCardOf(
   em: EntityManager,
-  { walletId, playMoney }: TopUpRow,
-  { customer, payment_method: method }: Stripe.PaymentIntent,
+  { id, walletId, playMoney }: TopUpRow,
+  { status, customer, payment_method: method }: Stripe.PaymentIntent,
 ): Promise<void> {
   const customerId = typeof customer === 'string' ? customer : customer?.id;
-  if (!customerId || typeof method !== 'object' || !method?.card) return;
+  if (status !== 'succeeded' || !customerId || typeof method !== 'object' || !method?.card) return;
   const { brand, last4, exp_month: month, exp_year: year } = method.card;
   await inTransaction(em, async (inner) => {
     if ((await holdPlayMoney(inner)) !== playMoney) return;
+    const isFirst = await queryOne(
+      inner,
+      sql`update top_up set save_card = false where id = ${id} and save_card returning id`,
+    );
+    if (!isFirst) return;
+    await noteReplacedCard(inner, walletId, method.id);
     await query(
       inner,
       sql`insert into saved_card
@@ -56,27 +64,25 @@ export async function saveCardOf(
   });
 }
 
+/** Job: removes forgotten cards at the processor. */
+export async function detachCards(em: EntityManager, processor: CardProcessor): Promise<void> {
+  for (const methodId of await forgottenCards(em)) await detachCard(em, processor, methodId);
+}
+
 /**
- * Forgets the card here and at the processor, and switches automatic top-ups off. Throws
- * PAYMENT_PROVIDER_ERROR if the processor does not answer; a card that it does not know is forgotten.
+ * Removes a forgotten card at the processor; if it does not answer, the job does it later. A card that the
+ * processor does not know, or that belongs to no customer there, is removed already.
  */
-export async function forgetCard(
+export async function detachCard(
   em: EntityManager,
-  walletId: string,
-  access: ProcessorAccess,
+  { stripe }: CardProcessor,
+  methodId: string,
 ): Promise<void> {
-  const card = await savedCard(em, walletId);
-  const processor = card ? await openProcessor(em, access) : null;
-  if (card && processor) {
-    try {
-      await callProcessor(em, () => processor.stripe.paymentMethods.detach(card.methodId));
-    } catch (error) {
-      if (!(error instanceof ProcessorFailure) || !error.refused) throw error;
-    }
+  try {
+    await callProcessor(em, () => stripe.paymentMethods.detach(methodId));
+  } catch (error) {
+    if (!(error instanceof ProcessorFailure)) throw error;
+    if (!error.isDecision) return;
   }
-  await query(
-    em,
-    sql`with gone as (delete from saved_card where wallet_id = ${walletId})
-    update auto_top_up set enabled = false, off_reason = 'NO_CARD' where wallet_id = ${walletId} and enabled`,
-  );
+  await endForgotten(em, methodId);
 }

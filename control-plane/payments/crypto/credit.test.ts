@@ -7,6 +7,8 @@ import { query, queryOne, sql } from '../../database/sql.ts';
 import { watchChains } from './watcher.ts';
 
 const USDC = 1_000_000n;
+/** More blocks than a scan reads again. */
+const UNREAD_BLOCKS = 20;
 /** Blocks after which anvil calls a block final. */
 const FINAL_BLOCKS = 64;
 
@@ -70,6 +72,49 @@ describe('a receipt that is read again before the credit', () => {
     await confirm();
     expect((await house.state()).trouble).toBe('DISAGREEMENT');
     expect(await customer.cash()).toBe('0.00');
+  });
+});
+
+describe('a deposit that both services report although its block has left the chain', () => {
+  /** Both services report the transfer in such a block from now on. Returns it with its transaction. */
+  async function stale(): Promise<{ customer: DepositCustomer; raw: unknown }> {
+    const customer = await house.customer();
+    await house.chain.mine(UNREAD_BLOCKS);
+    await house.watch();
+    const snapshot = await house.chain.call('evm_snapshot');
+    const hash = await house.chain.transfer(customer.address, 8n * USDC);
+    const raw = await house.chain.call('eth_getRawTransactionByHash', hash);
+    const { logs } = (await house.chain.call('eth_getTransactionReceipt', hash)) as { logs: unknown[] };
+    await house.chain.call('evm_revert', snapshot);
+    await house.chain.mine(1);
+    disturb(({ method }, answer) => (method === 'eth_getLogs' ? { result: logs } : answer));
+    await house.watch();
+    expect(await statesOf(customer)).toEqual(['SEEN']);
+    return { customer, raw };
+  }
+
+  it('is orphaned when it is deep enough, and credited when it is mined again', async () => {
+    const { customer, raw } = await stale();
+    await house.chain.mine(UNREAD_BLOCKS);
+    await house.watch();
+    expect(await statesOf(customer)).toEqual(['ORPHANED']);
+    disturb(null);
+    await house.chain.resend(raw);
+    await house.watch();
+    await confirm();
+    expect(await customer.cash()).toBe('8.00');
+  });
+
+  it('is credited in the block of its receipt, which no scan reads again', async () => {
+    const { customer, raw } = await stale();
+    await house.chain.resend(raw);
+    await house.chain.mine(UNREAD_BLOCKS);
+    await house.watch();
+    expect(await customer.cash()).toBe('0.00');
+    disturb(null);
+    await house.watch();
+    expect(await statesOf(customer)).toEqual(['CREDITED']);
+    expect(await customer.cash()).toBe('8.00');
   });
 });
 

@@ -6,8 +6,9 @@ import type { ChainRow } from './chain.entity.ts';
 import { holdClaim } from './chain.rows.ts';
 import { apply, DepositSchema, lockDeposit } from './deposit.rows.ts';
 import type { DepositRow } from './deposit.rows.ts';
-import type { Terms } from './deposit.rules.ts';
+import type { BlockId, Terms } from './deposit.rules.ts';
 import type { Pass } from './pass.ts';
+import type { Receipt } from './rpc.client.ts';
 import type { ChainHead } from './rpc.pair.ts';
 import { holds } from './transfers.ts';
 
@@ -70,8 +71,12 @@ async function creditAddress(pass: Pass, due: Due, { head, deepest, terms }: Dep
   const verified: DepositRow[] = [];
   let { sum } = due;
   for (const row of deep) {
-    if (await isVerified(pass, row)) verified.push(row);
-    else sum -= row.amount;
+    const receipt = await receiptOf(pass, row);
+    if (receipt && isIn(row, receipt.block)) verified.push(row);
+    else {
+      sum -= row.amount;
+      await follow(pass, row, receipt?.block ?? null);
+    }
   }
   // More deposits than are credited at once count for the minimum, or many small ones would wait forever.
   if (sum < due.minimum) return;
@@ -85,11 +90,26 @@ async function creditAddress(pass: Pass, due: Due, { head, deepest, terms }: Dep
   });
 }
 
-/** Whether both services say that the transaction succeeded in the stored block, and holds the transfer. */
-async function isVerified({ chain, terms }: Pass, row: DepositRow): Promise<boolean> {
+/** The receipt, if both services say that the transaction succeeded and holds the transfer; else null. */
+async function receiptOf({ chain, terms }: Pass, row: DepositRow): Promise<Receipt | null> {
   const receipt = await chain.receipt(row.txHash);
-  if (!receipt?.succeeded) return false;
-  const { number, hash } = receipt.block;
-  const isSame = number === row.blockNumber && hash === row.blockHash;
-  return isSame && holds(receipt, row.reference, terms);
+  return receipt?.succeeded && holds(receipt, row.reference, terms) ? receipt : null;
+}
+
+function isIn({ blockNumber, blockHash }: DepositRow, { number, hash }: BlockId): boolean {
+  return number === blockNumber && hash === blockHash;
+}
+
+/**
+ * Follows a deposit whose stored block left the chain: to the block of its receipt, or out of the chain. A
+ * scan misses that if both services answered with transfers of an older chain. Leaves it if its block is
+ * still there.
+ */
+async function follow({ em, claimed, chain }: Pass, row: DepositRow, block: BlockId | null): Promise<void> {
+  if ((await chain.hashAt(row.blockNumber)) === row.blockHash) return;
+  await inTransaction(em(), async (inner) => {
+    await holdClaim(inner, claimed);
+    const event = block ? { type: 'SIGHTED' as const, block } : { type: 'MISSING' as const };
+    await apply(inner, await lockDeposit(inner, row.reference), event);
+  });
 }

@@ -132,6 +132,13 @@ describe('a reorganisation that is deeper than the overlap', () => {
     expect(await statesOf(first)).toEqual(['ORPHANED']);
     expect(await first.cash()).toBe('0.00');
     expect(await house.state()).toMatchObject({ trouble: null, frozen: true });
+    const [reason] = await query<{ text: string }>(
+      em(),
+      sql`select frozen_reason as text from crypto_chain where chain_id = ${CHAIN_ID}`,
+    );
+    expect(reason?.text).toMatch(
+      /^Block \d+ \(0x[0-9a-f]{64}\) left the chain after a deposit of it was credited\.$/,
+    );
     expect(await statesOf(second)).toEqual(['CONFIRMING']);
     const receipts = await callsOf('eth_getTransactionReceipt', () => house.watch());
     expect(receipts).toEqual([]);

@@ -179,7 +179,7 @@ async function findMissing(pass: Pass, range: BlockRange, found: Transfer[]): Pr
 async function lose(em: EntityManager, { chainId }: ChainRow, reference: string): Promise<void> {
   const row = await lockDeposit(em, reference);
   const state = await apply(em, row, { type: 'MISSING' });
-  if (state !== 'REVERSED' || row.state === 'REVERSED') return;
+  if (state !== 'REVERSED') return;
   const block: BlockId = { number: row.blockNumber, hash: row.blockHash };
   const reason = `Block ${block.number} (${block.hash}) left the chain after a deposit of it was credited.`;
   await freezeChain(em, chainId, reason);
