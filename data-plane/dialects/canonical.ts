@@ -1,15 +1,14 @@
 /**
  * The canonical model of chat requests and answers, between all wire formats. It is more structured than any
  * of them: encoders may drop boundaries but never invent them. Everything that may be dropped carries its
- * JSON pointer: messages, parts and tools as `at`, scalars in `pointers`, unknown fields in `extras`.
+ * JSON pointer: messages, parts and tools as `at`, scalars and members of media in `pointers`, unknown
+ * fields in `extras`.
  */
 import type { DialectName } from '@gateway/shared/catalog';
 import type { TokenCounts } from '@gateway/shared/records';
 import type { GatewayError } from '@gateway/shared/failures';
 import type { JsonObject } from './fields.ts';
 import type { CacheRetention, Detail, Modality, ServiceTier, Verbosity } from './vocabularies.ts';
-
-// ------------------------------------------------------------------------------------------------ request
 
 export interface ChatRequest {
   model: string;
@@ -94,7 +93,7 @@ interface Located {
 
 export type Part = Located & PartBody;
 export type PartBody =
-  | { kind: 'text'; text: string; citations?: Citation[]; seal?: Seal }
+  | { kind: 'text'; text: string; seal?: Seal }
   | ReasoningBody
   | { kind: 'refusal'; text: string }
   | ToolCallBody
@@ -148,6 +147,8 @@ export interface Media {
   /** Resolution in which the model looks at an image. */
   detail?: Detail;
   name?: string;
+  /** JSON pointers of the two members above that the client sent. */
+  pointers?: { detail?: string; name?: string };
 }
 
 /** Signature or encrypted reasoning that clients send back to its provider. seals.ts wraps it. */
@@ -222,8 +223,6 @@ export type AnswerFormat =
   | { kind: 'text' }
   | { kind: 'json' }
   | { kind: 'schema'; schema: JsonObject; name?: string; description?: string; strict?: boolean };
-
-// ------------------------------------------------------------------------------------------------ answer
 
 /** `filter`: a filter stopped the choice. `refusal`: the model declined. `pause`: the turn goes on later. */
 export type FinishReason = 'stop' | 'length' | 'tool' | 'filter' | 'pause' | 'refusal' | 'error' | 'other';

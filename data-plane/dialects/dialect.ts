@@ -137,8 +137,8 @@ export interface StreamDecoder {
    */
   readonly mayBeComplete: boolean;
   /**
-   * Whether the last frame only said that the answer goes on. Such frames may come often, or repeat the whole
-   * request, before there is any output. Absent if the format has none.
+   * Whether the last frame only reported progress. Such frames may come often, or repeat the whole request,
+   * before there is any output. Absent if the format has no such frames.
    */
   readonly isProgress?: boolean;
   push(frame: SseFrame): ChatEvent[];

@@ -1,6 +1,6 @@
 /** The list of everything in a request that the target format cannot carry. */
 import type { DialectName } from '@gateway/shared/catalog';
-import type { ChatRequest, ScalarName } from './canonical.ts';
+import type { ChatRequest, Media, ScalarName } from './canonical.ts';
 import type { JsonObject } from './fields.ts';
 
 /** Collects the JSON pointers of drops, each once, in the order in which they are added. */
@@ -31,6 +31,18 @@ export class Drops {
     const inResults = parts.flatMap((part) => (part.kind === 'tool-result' ? part.parts : []));
     for (const { at, cache } of [...parts, ...inResults, ...tools])
       if (cache) this.add(`${at}/cache_control`);
+  }
+
+  /** Adds the names of the authors of messages, for formats without such names. */
+  authorNames({ messages }: ChatRequest): void {
+    for (const { at, name } of messages) if (name !== undefined) this.add(`${at}/name`);
+  }
+
+  /** Adds those of the media's optional members that the client sent and that the format does not carry. */
+  mediaBut({ detail, pointers }: Media, ...carried: readonly ('detail' | 'name')[]): void {
+    // `auto` is what a provider does without a detail.
+    if (detail !== 'auto' && !carried.includes('detail')) this.add(pointers?.detail);
+    if (!carried.includes('name')) this.add(pointers?.name);
   }
 
   /** Returns the unknown top-level fields that belong to `dialect`, and adds all other unknown fields. */

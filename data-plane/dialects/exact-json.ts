@@ -48,7 +48,7 @@ export function parseJson(text: string): unknown {
   return exactly(text, JSON.parse(text));
 }
 
-/** The exact value of a text, of which JSON.parse made `parsed`: the same object if nothing is lost. */
+/** The exact value of a text. `parsed` is the result of JSON.parse; it is returned itself if it is exact. */
 export function exactly<Value>(text: string, parsed: Value): Value {
   if (!SUSPECT.test(text)) return parsed;
   try {
@@ -63,7 +63,7 @@ export function exactly<Value>(text: string, parsed: Value): Value {
 
 /** Texts of the objects that the running call of `writeJson` has met. */
 let collected: string[] | undefined;
-/** Stands for such a text until the whole is written. It cannot be guessed, so no client can write it. */
+/** Placeholder of such a text while the value around it is written. A client cannot guess it. */
 const MARK = `gateway-json-${randomUUID()}-`;
 const MARKS = new RegExp(`"${MARK}(\\d+)"`, 'g');
 

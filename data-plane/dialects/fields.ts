@@ -119,6 +119,14 @@ export class Fields {
     for (const name of names) this.#read.add(name);
   }
 
+  /** Marks empty lists as read: they carry nothing. Other values stay leftovers. */
+  ignoreEmpty(...names: string[]): void {
+    for (const name of names) {
+      const value = this.value[name];
+      if (Array.isArray(value) && value.length === 0) this.ignore(name);
+    }
+  }
+
   string(name: string): string | undefined {
     const value = this.take(name);
     if (value !== undefined && typeof value !== 'string') throw fieldError(this.pointer(name), 'a string');

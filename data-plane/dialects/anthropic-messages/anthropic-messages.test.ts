@@ -155,7 +155,7 @@ describe('thinking', () => {
     expect(decoded.messages[0]?.parts).toMatchObject([{ kind: 'tool-call', id: 'x', seal }]);
   });
 
-  it('of another provider is dropped', () => {
+  it('is dropped if another provider made it', () => {
     const foreign: Part = {
       kind: 'reasoning',
       text: 'hm',

@@ -155,7 +155,7 @@ function readDocument(fields: Fields): Media {
   return {
     ...media,
     type: kind === 'image' ? 'image' : 'file',
-    ...(title === undefined ? {} : { name: title }),
+    ...(title === undefined ? {} : { name: title, pointers: { name: fields.pointer('title') } }),
   };
 }
 

@@ -23,6 +23,7 @@ export function writeMessages(
   request: ChatRequest,
   drops: Drops,
 ): { system: JsonObject[]; messages: JsonObject[] } {
+  drops.authorNames(request);
   const system: JsonObject[] = [];
   const written: WireMessage[] = [];
   for (const message of request.messages) {
@@ -61,7 +62,6 @@ function addMessage(messages: WireMessage[], message: Message, drops: Drops): vo
     target = { role, results: [], content: [] };
     messages.push(target);
   }
-  if (message.name !== undefined) drops.add(`${message.at}/name`);
   for (const part of message.parts) {
     const written = writePart(part, drops);
     (part.kind === 'tool-result' ? target.results : target.content).push(...written);
@@ -92,7 +92,7 @@ function writeBlock(part: Part, drops: Drops): JsonObject | undefined {
     case 'reasoning':
       return writeReasoning(part) ?? dropped(part, drops);
     case 'media':
-      return writeMedia(part) ?? dropped(part, drops);
+      return writeMedia(part, drops) ?? dropped(part, drops);
     case 'native':
       return part.dialect === NAME ? part.value : dropped(part, drops);
   }
@@ -114,11 +114,15 @@ function writeReasoning({
     : { type: 'thinking', thinking: text, signature: seal.value };
 }
 
-function writeMedia({ media }: Extract<Part, { kind: 'media' }>): JsonObject | undefined {
+function writeMedia({ media }: Extract<Part, { kind: 'media' }>, drops: Drops): JsonObject | undefined {
   if (media.type === 'audio' || media.type === 'video') return undefined;
   const source = writeSource(media);
   if (!source) return undefined;
-  if (media.type === 'image') return { type: 'image', source };
+  if (media.type === 'image') {
+    drops.mediaBut(media);
+    return { type: 'image', source };
+  }
+  drops.mediaBut(media, 'name');
   return { type: 'document', source, ...(media.name === undefined ? {} : { title: media.name }) };
 }
 

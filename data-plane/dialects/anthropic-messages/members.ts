@@ -65,7 +65,8 @@ const MEMBERS: readonly MemberLine[] = [
   ['block', 'pass', 'error_code error_message return_code stdout stderr encrypted_stdout', API],
   ['block', 'pass', 'file_type num_lines start_line total_lines is_file_update', API],
   ['block', 'pass', 'lines new_lines new_start old_lines old_start', API],
-  // Names a file that the model's own code made, in the history of its tool; `source` would read one.
+  // In the history of code execution, this is only the name of a file that the model's code made. A file id
+  // in `source` would read the file, so it is refused.
   ['block', 'pass', 'file_id', `${TOOLS}/code-execution-tool`],
   ['block', 'pass', 'server_name', MCP],
   ['block', 'pass', 'tabs>tab state_changes>state_change', API],

@@ -134,16 +134,20 @@ function readResult(result: Fields, open: OpenCalls, fallbackId: string): PartBo
 
 function readInline(inline: Fields): Media {
   const mediaType = inline.string(spelling(inline, 'mimeType')) ?? '';
-  const name = inline.string(spelling(inline, 'displayName'));
   const source = { base64: inline.requiredString('data') };
-  return { type: typeOfMime(mediaType), mediaType, source, ...(name === undefined ? {} : { name }) };
+  return { type: typeOfMime(mediaType), mediaType, source, ...readDisplayName(inline) };
 }
 
 function readFile(file: Fields): Media {
   const uri = file.requiredString(spelling(file, 'fileUri'));
   const mediaType = file.string(spelling(file, 'mimeType')) ?? '';
-  const name = file.string(spelling(file, 'displayName'));
   if (isStoredAddress(uri)) throw storedObjectError(file.pointer(spelling(file, 'fileUri')));
   const type = mediaType ? typeOfMime(mediaType) : 'file';
-  return { type, mediaType, source: { url: uri }, ...(name === undefined ? {} : { name }) };
+  return { type, mediaType, source: { url: uri }, ...readDisplayName(file) };
+}
+
+function readDisplayName(holder: Fields): Pick<Media, 'name' | 'pointers'> {
+  const member = spelling(holder, 'displayName');
+  const name = holder.string(member);
+  return name === undefined ? {} : { name, pointers: { name: holder.pointer(member) } };
 }

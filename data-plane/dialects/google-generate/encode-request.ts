@@ -25,6 +25,7 @@ export function pathFor(model: string, stream: boolean): string {
 export function encodeRequest(request: ChatRequest, model: string): UpstreamRequest {
   const drops = new Drops();
   drops.cacheMarks(request);
+  drops.authorNames(request);
   const system = request.messages.filter(({ role }) => role === 'system' || role === 'developer');
   const instruction = system.flatMap(({ parts }) => writeParts(parts, drops));
   const contents = writeContents(request.messages, { drops, needsSignatures: TAKES_LEVELS.test(model) });
@@ -64,7 +65,6 @@ function writeContents(messages: Message[], { drops, needsSignatures }: ContentO
       content = { role, results: [], parts: [] };
       contents.push(content);
     }
-    if (message.name !== undefined) drops.add(`${message.at}/name`);
     let needsSignature = needsSignatures && role === 'model';
     for (const part of message.parts) {
       const written = writePart(part, drops);
@@ -103,6 +103,7 @@ function writePart(part: Part, drops: Drops): JsonObject[] {
       drops.add(part.at);
       return [];
     case 'media':
+      drops.mediaBut(part.media);
       return [writeMedia(part.media)];
     case 'native':
       if (part.dialect !== NAME) drops.add(part.at);

@@ -94,7 +94,8 @@ function readUrl(fields: Fields, name: string, type: Media['type']): Media {
   const holder = fields.object(name);
   if (!holder) throw fieldError(fields.pointer(name), 'an object with a url');
   const detail = holder.word('detail', sameWords(DETAILS));
-  return { ...mediaFromUrl(type, holder.requiredString('url')), ...(detail === undefined ? {} : { detail }) };
+  const media = mediaFromUrl(type, holder.requiredString('url'));
+  return detail === undefined ? media : { ...media, detail, pointers: { detail: holder.pointer('detail') } };
 }
 
 /** Reads `{data, format}`, or the bare base64 text of Mistral's clients. */
@@ -123,20 +124,21 @@ function readFile(fields: Fields): Media {
   if (holder.has('file_id')) throw storedObjectError(holder.pointer('file_id'));
   const name = holder.string('filename');
   const media = mediaFromUrl('file', holder.requiredString('file_data'));
-  return { ...media, ...(name === undefined ? {} : { name }) };
+  return name === undefined ? media : { ...media, name, pointers: { name: holder.pointer('filename') } };
 }
 
 function readAssistant(fields: Fields, calls: ToolCalls): Part[] {
   const seals = readDetails(fields.take('reasoning_details'));
   const text = readReasoning(fields.value).text;
-  fields.ignore('reasoning_content', 'reasoning', 'thinking_blocks', 'annotations', 'images');
+  fields.ignore('reasoning_content', 'reasoning', 'thinking_blocks');
+  fields.ignoreEmpty('annotations', 'images');
   const parts: Part[] = [];
-  if (text || seals.reasoning.length > 0 || seals.upstream.length > 0) {
-    const [seal = sealOf(seals.upstream), ...others] = seals.reasoning;
-    parts.push({ kind: 'reasoning', text, seal, at: reasoningAt(fields) });
-    for (const other of others)
-      parts.push({ kind: 'reasoning', text: '', seal: other, at: reasoningAt(fields) });
-  }
+  const own = seals.upstream.length > 0 ? [sealOf(seals.upstream)] : [];
+  const [seal, ...others] = [...seals.reasoning, ...own];
+  if (text || seal)
+    parts.push({ kind: 'reasoning', text, seal: seal ?? sealOf([]), at: reasoningAt(fields) });
+  for (const other of others)
+    parts.push({ kind: 'reasoning', text: '', seal: other, at: reasoningAt(fields) });
   parts.push(...readContent(fields));
   const refusal = fields.string('refusal');
   if (refusal) parts.push({ kind: 'refusal', text: refusal, at: fields.pointer('refusal') });

@@ -1,5 +1,5 @@
 /** Encodes canonical messages as `messages` of a chat completions request. */
-import type { ChatRequest, Media, Message, Part, ToolCallBody, ToolResultBody } from '../canonical.ts';
+import type { ChatRequest, Media, Message, Part, Seal, ToolCallBody, ToolResultBody } from '../canonical.ts';
 import type { Drops } from '../drops.ts';
 import type { JsonObject } from '../fields.ts';
 import { base64Of, urlOf } from '../media.ts';
@@ -19,8 +19,8 @@ export function writeMessages(request: ChatRequest, drops: Drops): JsonObject[] 
     if (message.role === 'assistant') messages.push(...writeAssistant(message, index > loopStart, drops));
     else if (message.role !== 'user') messages.push(...writeInstructions(message, drops));
     else {
-      // Tool results must follow their calls directly, so the results of consecutive user messages come
-      // first.
+      // Providers require tool results directly after their calls, so the results of consecutive user
+      // messages come before everything else in these messages.
       const run = userRun(given, index);
       messages.push(...writeUserRun(run, drops));
       index += run.length - 1;
@@ -30,8 +30,8 @@ export function writeMessages(request: ChatRequest, drops: Drops): JsonObject[] 
 }
 
 /**
- * The index of the last user message that is more than tool results. After it, DeepSeek and others require
- * their own thinking back; before it they refuse thinking.
+ * The index of the last user message with more than tool results; -1 if there is none. DeepSeek and others
+ * require their own thinking back in messages after this index, and refuse thinking in earlier messages.
  * https://api-docs.deepseek.com/guides/thinking_mode
  */
 function toolLoopStart(messages: Message[]): number {
@@ -106,20 +106,20 @@ function simplify(content: JsonObject[]): string | JsonObject[] {
 
 function writeContent(parts: Part[], drops: Drops): JsonObject[] {
   return parts.flatMap((part) => {
-    const written = writePart(part);
+    const written = writePart(part, drops);
     if (!written) drops.add(part.at);
     return written ? [written] : [];
   });
 }
 
-function writePart(part: Part): JsonObject | undefined {
+function writePart(part: Part, drops: Drops): JsonObject | undefined {
   switch (part.kind) {
     case 'text':
       return { type: 'text', text: part.text };
     case 'refusal':
       return { type: 'refusal', refusal: part.text };
     case 'media':
-      return writeMedia(part.media);
+      return writeMedia(part.media, drops);
     case 'native':
       return part.dialect === NAME ? part.value : undefined;
     default:
@@ -127,9 +127,11 @@ function writePart(part: Part): JsonObject | undefined {
   }
 }
 
-function writeMedia(media: Media): JsonObject | undefined {
+/** Undefined for media that this format cannot carry. */
+function writeMedia(media: Media, drops: Drops): JsonObject | undefined {
   const base64 = base64Of(media);
   if (media.type === 'image') {
+    drops.mediaBut(media, 'detail');
     return {
       type: 'image_url',
       image_url: { url: urlOf(media), ...(media.detail ? { detail: media.detail } : {}) },
@@ -137,9 +139,12 @@ function writeMedia(media: Media): JsonObject | undefined {
   }
   if (media.type === 'audio') {
     const format = audioFormat(media.mediaType);
-    return base64 && format ? { type: 'input_audio', input_audio: { data: base64, format } } : undefined;
+    if (!base64 || !format) return undefined;
+    drops.mediaBut(media);
+    return { type: 'input_audio', input_audio: { data: base64, format } };
   }
   if (media.type === 'video' || base64 === undefined) return undefined;
+  drops.mediaBut(media, 'name');
   return {
     type: 'file',
     file: { filename: media.name ?? fileName(media.mediaType), file_data: urlOf(media) },
@@ -152,7 +157,7 @@ function audioFormat(mediaType: string): 'wav' | 'mp3' | undefined {
   return /\/(mp3|mpeg|mpga)$/.test(mediaType) ? 'mp3' : undefined;
 }
 
-/** A file name, by whose extension OpenAI recognises the type. */
+/** A name for a file without one. OpenAI recognises the type of a file by the extension. */
 function fileName(mediaType: string): string {
   const extension = mediaType === 'text/plain' ? 'txt' : (mediaType.split('/')[1] ?? 'bin');
   return `file.${extension}`;
@@ -165,26 +170,23 @@ function writeAssistant(message: Message, isInToolLoop: boolean, drops: Drops): 
     .map(({ text }) => text)
     .join('');
   const content = writeContent(
-    message.parts.filter(({ kind }) => kind === 'text'),
+    message.parts.filter(({ kind }) => kind === 'text' || kind === 'native'),
     drops,
   );
-  let thinking: JsonObject = {};
-  for (const part of message.parts) {
-    if (part.kind === 'reasoning') {
-      if (part.seal?.dialect === NAME && isInToolLoop)
-        thinking = { ...thinking, ...writeReasoning(part.text, part.seal) };
-      else drops.add(part.at);
-    } else if (part.kind === 'native' && part.dialect === NAME) thinking = { ...thinking, ...part.value };
-    else if (part.kind === 'media' || part.kind === 'tool-result' || part.kind === 'native')
-      drops.add(part.at);
+  const thoughts: { text: string; seal: Seal }[] = [];
+  for (const { at, ...part } of message.parts) {
+    if (part.kind === 'reasoning' && part.seal?.dialect === NAME && isInToolLoop)
+      thoughts.push({ text: part.text, seal: part.seal });
+    else if (part.kind === 'reasoning' || part.kind === 'media' || part.kind === 'tool-result') drops.add(at);
   }
-  if (content.length === 0 && calls.length === 0 && !refusal && Object.keys(thinking).length === 0) return [];
+  const isEmpty = content.length === 0 && calls.length === 0 && !refusal && thoughts.length === 0;
+  if (isEmpty) return [];
   return [
     {
       role: 'assistant',
       content: content.length === 0 ? null : simplify(content),
       ...named(message),
-      ...thinking,
+      ...writeReasoning(thoughts),
       ...(refusal ? { refusal } : {}),
       ...(calls.length === 0 ? {} : { tool_calls: calls.map(writeCall) }),
     },

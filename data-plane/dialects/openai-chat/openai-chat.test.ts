@@ -3,7 +3,7 @@ import { GatewayError } from '@gateway/shared/failures';
 import { describe, expect, it } from 'vitest';
 import { collect } from '../answer.ts';
 import { NO_TOKENS } from '../canonical.ts';
-import type { ChatEvent, ChatRequest, ChatResponse, Message, Part } from '../canonical.ts';
+import type { ChatEvent, ChatRequest, ChatResponse, Message, Part, Seal } from '../canonical.ts';
 import { objectOf, objectsOf, parseObject } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { openaiChat } from './index.ts';
@@ -332,6 +332,45 @@ describe('requests', () => {
     );
     expect(objectsOf(after.body.messages)[1]).not.toHaveProperty('reasoning_content');
     expect(after.dropped).toEqual(['/think']);
+  });
+});
+
+describe('an assistant message for a chat upstream', () => {
+  const seal = (details: JsonObject[]): Seal => ({
+    dialect: 'openai-chat',
+    value: details.length > 0 ? JSON.stringify(details) : '',
+  });
+  const thought = (value: string, details: JsonObject[] = []): Part => ({
+    kind: 'reasoning',
+    text: value,
+    seal: seal(details),
+    at: '/think',
+  });
+  const written = (...parts: Part[]): JsonObject | undefined => {
+    const messages = [message('user', text('q')), message('assistant', ...parts)];
+    return objectsOf(outbound.encodeRequest(request({ messages }), 'up').body.messages)[1];
+  };
+
+  it('has the text of all blocks of thinking', () => {
+    expect(written(thought('first'), thought('second'), text('so'))?.reasoning_content).toBe(
+      'first\n\nsecond',
+    );
+  });
+
+  it('has the details of all blocks of thinking, in their order', () => {
+    const details = [{ data: 'a' }, { data: 'b' }, { data: 'c' }];
+    const [one, two, three] = details;
+    const parts = [thought('x', [one ?? {}, two ?? {}]), thought('', [three ?? {}]), text('so')];
+    expect(written(...parts)).toMatchObject({ reasoning: 'x', reasoning_details: details });
+  });
+
+  it('keeps content parts that only this format has among the other content', () => {
+    const value = { type: 'new_part', role: 'tool' };
+    const part: Part = { kind: 'native', dialect: 'openai-chat', value, at: '/new' };
+    expect(written(text('see'), part)).toEqual({
+      role: 'assistant',
+      content: [{ type: 'text', text: 'see' }, value],
+    });
   });
 });
 

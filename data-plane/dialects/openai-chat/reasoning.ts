@@ -46,11 +46,24 @@ export function sealOf(details: JsonObject[]): Seal {
   return { dialect: NAME, value: details.length > 0 ? JSON.stringify(details) : '' };
 }
 
-/** Encodes thinking, with the details that `sealOf` put into its seal, as fields of an upstream message. */
-export function writeReasoning(text: string, seal: Seal): JsonObject {
-  const details = detailsIn(seal.value);
+/**
+ * Encodes all thinking of a message, with the details that `sealOf` put into the seals, as fields of an
+ * upstream message. Empty if there is none. Blocks of thinking are joined, because there is one field.
+ */
+export function writeReasoning(thoughts: readonly { text: string; seal: Seal }[]): JsonObject {
+  if (thoughts.length === 0) return {};
+  const details = thoughts.flatMap(({ seal }) => detailsIn(seal.value));
+  const text = joinThoughts(thoughts);
   if (details.length === 0) return { reasoning_content: text };
   return { ...(text ? { reasoning: text } : {}), reasoning_details: details };
+}
+
+/** Joins the texts of blocks of thinking, as the one text that this format has. */
+export function joinThoughts(thoughts: readonly { text: string }[]): string {
+  return thoughts
+    .map(({ text }) => text)
+    .filter(Boolean)
+    .join('\n\n');
 }
 
 /** The details in a seal of `sealOf`. Empty if the value is invalid, because clients can forge seals. */

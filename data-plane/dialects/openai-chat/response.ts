@@ -18,7 +18,7 @@ import { nowSeconds, writeUsage } from '../openai-answers.ts';
 import { generatedCallId } from '../tool-calls.ts';
 import { failureInsideAnswer, unreadableAnswer } from '../upstream-errors.ts';
 import { OPENAI_READ_TIERS, wordOf, writeTier } from '../vocabularies.ts';
-import { readReasoning, sealOf, thinkingText, writeDetail } from './reasoning.ts';
+import { joinThoughts, readReasoning, sealOf, thinkingText, writeDetail } from './reasoning.ts';
 import {
   NAME,
   readCitation,
@@ -71,10 +71,7 @@ function writeMessage(blocks: Block[], request: ChatRequest): WireMessage {
       .join('');
   const calls = blocks.flatMap((block) => (block.kind === 'tool-call' ? [writeCall(block)] : []));
   const content = join('text') + join('media');
-  const thinking = ofKind('reasoning')
-    .map(({ text }) => text)
-    .filter(Boolean)
-    .join('\n\n');
+  const thinking = joinThoughts(ofKind('reasoning'));
   const details = blocks.flatMap((block) => writeSeal(block));
   const annotations = blocks.flatMap(({ citations }) => citations ?? []).map(writeCitation);
   const images = blocks.flatMap((block) => writeImage(block));

@@ -15,7 +15,7 @@ import { mediaFromUrl } from '../media.ts';
 import { openSeal, readSummary } from '../seals.ts';
 import { DETAILS, sameWords } from '../vocabularies.ts';
 import { canonicalName } from './decode-tools.ts';
-import { NAME, REFERENCE_ITEMS, USER_SIDE_ITEMS, readCitation } from './wire.ts';
+import { NAME, REFERENCE_ITEMS, USER_SIDE_ITEMS } from './wire.ts';
 
 const SUMMARY_HEADING = 'Summary of the conversation so far:';
 
@@ -51,7 +51,7 @@ export function readMessages(input: unknown, tools: readonly Tool[], leftovers: 
   return messages;
 }
 
-/** Whether items may be added to a message: to any of the assistant, but of the user only to tool results. */
+/** Whether items may be added to a message: to assistant messages, and to user messages of tool results. */
 function mayExtend(message: Message): boolean {
   return (
     message.role === 'assistant' ||
@@ -149,7 +149,9 @@ class ItemReader {
   }
 }
 
-/** The gateway's own summary becomes text for any model; only its own provider can read a provider's. */
+/**
+ * A summary of the gateway becomes text. A provider's summary stays native: only this provider can read it.
+ */
 function readCompaction(item: Fields): DecodedItem {
   const summary = readSummary(textOf(item.value.encrypted_content));
   if (summary === undefined) return readNative(item);
@@ -159,7 +161,8 @@ function readCompaction(item: Fields): DecodedItem {
 }
 
 /**
- * An item that only this format knows is kept unchanged; one that only refers to a stored object is refused.
+ * Keeps an item that only this format knows unchanged. Throws `invalid_request` for an item that only refers
+ * to a stored object.
  */
 function readNative(item: Fields): DecodedItem {
   const type = textOf(item.value.type);
@@ -222,9 +225,8 @@ function readPartBody(part: Fields): PartBody {
 }
 
 function readOutputText(part: Fields): PartBody {
-  part.ignore('logprobs');
-  const citations = objectsOf(part.take('annotations')).map(readCitation);
-  return { kind: 'text', text: part.requiredString('text'), ...(citations.length > 0 ? { citations } : {}) };
+  part.ignoreEmpty('annotations', 'logprobs');
+  return { kind: 'text', text: part.requiredString('text') };
 }
 
 function readImage(part: Fields): PartBody {
@@ -232,10 +234,9 @@ function readImage(part: Fields): PartBody {
   const url = part.string('image_url');
   if (url === undefined) return asNative(part);
   const detail = part.word('detail', sameWords(DETAILS));
-  return {
-    kind: 'media',
-    media: { ...mediaFromUrl('image', url), ...(detail === undefined ? {} : { detail }) },
-  };
+  const media = mediaFromUrl('image', url);
+  if (detail === undefined) return { kind: 'media', media };
+  return { kind: 'media', media: { ...media, detail, pointers: { detail: part.pointer('detail') } } };
 }
 
 function readFile(part: Fields): PartBody {
@@ -245,7 +246,8 @@ function readFile(part: Fields): PartBody {
   if (url === undefined) return asNative(part);
   const name = part.string('filename');
   const media = data === undefined ? mediaFromUrl('file', url) : inlineFile(data);
-  return { kind: 'media', media: { ...media, ...(name === undefined ? {} : { name }) } };
+  if (name === undefined) return { kind: 'media', media };
+  return { kind: 'media', media: { ...media, name, pointers: { name: part.pointer('filename') } } };
 }
 
 /** Reads `file_data`: a data URL as clients send it, or bare base64 as the API documents it. */

@@ -201,7 +201,7 @@ class ResponsesStreamDecoder implements StreamDecoder {
 
   #finish(response: JsonObject): ChatEvent[] {
     const missing = objectsOf(response.output).flatMap((item, index) => {
-      const isTold = this.#finishedIds.has(textOf(item.id)) || this.#isTold(index, item);
+      const isTold = this.#finishedIds.has(textOf(item.id)) || this.#wasDelivered(index, item);
       return isTold ? [] : this.#finishItem(index, item);
     });
     const closed = this.#blocks.closeAll();
@@ -216,10 +216,10 @@ class ResponsesStreamDecoder implements StreamDecoder {
   }
 
   /**
-   * Whether the stream has already told this item of the final answer under another id and index. Bedrock
-   * names its items anew in the final answer, and does not count items of reasoning there.
+   * Whether the stream has already delivered this item of the final answer under another id and index.
+   * Bedrock gives items new ids in the final answer, and leaves items of reasoning out of the index there.
    */
-  #isTold(index: number, item: JsonObject): boolean {
+  #wasDelivered(index: number, item: JsonObject): boolean {
     const isPart = item.type === 'message';
     const isOpen = this.#blocks.unclosed.some(({ key }) =>
       isPart ? key.startsWith(`${index}:`) : key === String(index),

@@ -64,6 +64,7 @@ class ItemWriter {
   #assistantContent(part: Part): JsonObject | undefined {
     if (part.kind === 'text')
       return part.text ? { type: 'output_text', text: part.text, annotations: [] } : undefined;
+    if (part.kind === 'native' && part.dialect === NAME && isContentPart(part.value)) return part.value;
     return part.kind === 'refusal' ? { type: 'refusal', refusal: part.text } : undefined;
   }
 
@@ -74,7 +75,7 @@ class ItemWriter {
       case 'refusal':
         return { type: 'input_text', text: part.text };
       case 'media':
-        return writeMedia(part.media);
+        return writeMedia(part.media, this.#drops);
       case 'native':
         return part.dialect === NAME && isContentPart(part.value) ? part.value : undefined;
       default:
@@ -118,7 +119,7 @@ class ItemWriter {
 
 /** Whether a native part of this format is a part of a message; else it is an item. */
 function isContentPart(value: JsonObject): boolean {
-  return typeof value.type === 'string' && value.type.startsWith('input_');
+  return typeof value.type === 'string' && /^(input|output)_/.test(value.type);
 }
 
 /** The id, or a shorter one derived from it if the id is longer than this format allows. */
@@ -128,11 +129,17 @@ function callId(id: string): string {
 }
 
 /** Encodes an image or a file; undefined for audio and video, which this format does not take. */
-function writeMedia(media: Media): JsonObject | undefined {
-  if (media.type === 'image')
+function writeMedia(media: Media, drops: Drops): JsonObject | undefined {
+  if (media.type === 'image') {
+    drops.mediaBut(media, 'detail');
     return { type: 'input_image', detail: media.detail ?? 'auto', image_url: urlOf(media) };
+  }
   if (media.type !== 'file') return undefined;
-  if ('url' in media.source) return { type: 'input_file', file_url: media.source.url };
+  if ('url' in media.source) {
+    drops.mediaBut(media);
+    return { type: 'input_file', file_url: media.source.url };
+  }
+  drops.mediaBut(media, 'name');
   return { type: 'input_file', filename: media.name ?? fileName(media.mediaType), file_data: urlOf(media) };
 }
 

@@ -21,6 +21,7 @@ export const PATH = '/responses';
 export function encodeRequest(request: ChatRequest, model: string): UpstreamRequest {
   const drops = new Drops();
   drops.cacheMarks(request);
+  drops.authorNames(request);
   const { instructions, input } = writeMessages(request, drops);
   const tools = writeTools(request.tools, drops);
   drops.allScalarsBut(request, carriedScalars(request, tools.length > 0));
