@@ -3,8 +3,8 @@
  * browser with an empty cache, and how much JavaScript each page loads. Prints tables and writes
  * `.bench/console.json`.
  */
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, loadavg, tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import {
   ADMIN_PAGES,
@@ -16,8 +16,8 @@ import {
 } from '../../console/test/browser.ts';
 import { startChromium } from '../../console/test/chromium.ts';
 import { loadedScripts, scriptBytes } from '../../console/test/scripts.ts';
-import { startPostgres } from '../../control-plane/local/postgres.ts';
 import { startHouse } from '../house.ts';
+import { withPostgres } from '../with-postgres.ts';
 import { type Paint, paintOf } from './first-paint.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', '.bench');
@@ -38,19 +38,6 @@ async function paints(databaseUrl: string): Promise<Paint[]> {
   } finally {
     await browser.close();
     await house.stop();
-  }
-}
-
-async function withPostgres<Result>(work: (databaseUrl: string) => Promise<Result>): Promise<Result> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
-  // Started by the superuser, PostgreSQL runs as another user, who must be able to enter the folder.
-  chmodSync(dataDir, 0o711);
-  const postgres = await startPostgres({ dataDir });
-  try {
-    return await work(postgres.url);
-  } finally {
-    await postgres.stop();
-    rmSync(dataDir, { recursive: true, force: true });
   }
 }
 
@@ -80,7 +67,7 @@ function rowOf(title: string, values: readonly number[], digits = 0): string {
 async function main(): Promise<void> {
   if (!ready) throw new Error('There is no Chromium. Install one, or set CHROMIUM to its path.');
   const load = loadavg();
-  const found = await withPostgres(paints);
+  const found = await withPostgres('bench', paints);
   say(
     `${cpus().length} cores, load average ${load.map((value) => value.toFixed(1)).join(', ')} at the start\n`,
   );

@@ -4,15 +4,15 @@
  * Prints tables and writes `.bench/control.json`. BENCH_USERS, BENCH_KEYS, BENCH_USAGE set the amounts;
  * BENCH_DATABASE_URL names a database that `npm run seed` filled; it is used without changes to its amounts.
  */
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, loadavg, tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { startPostgres } from '../../control-plane/local/postgres.ts';
 import { addCustomer, startHouse } from '../house.ts';
 import type { House } from '../house.ts';
 import { seedDatabase } from '../seed/seed.ts';
+import { withPostgres } from '../with-postgres.ts';
 import { figuresOf, measureQueries, table, timed } from './query-times.ts';
 import type { Figures } from './query-times.ts';
 
@@ -212,17 +212,4 @@ async function run(databaseUrl: string): Promise<void> {
   }
 }
 
-async function withPostgres(work: (databaseUrl: string) => Promise<void>): Promise<void> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
-  // Started by the superuser, PostgreSQL runs as another user, who must be able to enter the folder.
-  chmodSync(dataDir, 0o711);
-  const postgres = await startPostgres({ dataDir });
-  try {
-    await work(postgres.url);
-  } finally {
-    await postgres.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  }
-}
-
-await (SEEDED ? run(SEEDED) : withPostgres(run));
+await (SEEDED ? run(SEEDED) : withPostgres('bench', run));

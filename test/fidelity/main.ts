@@ -5,14 +5,13 @@
  * e.g. `--directions B`; `--only whole` or `--only odd` runs one of the two.
  */
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startPostgres } from '../../control-plane/local/postgres.ts';
 import { addCustomer, addUpstream, startHouse } from '../house.ts';
 import type { House } from '../house.ts';
+import { withPostgres } from '../with-postgres.ts';
 import { describe, reaches, verdictOf } from './verdict.ts';
 import type { Report, Shares } from './verdict.ts';
 
@@ -168,11 +167,8 @@ async function main(): Promise<number> {
   const only = further.indexOf('--only');
   const chosen = only < 0 ? undefined : further.splice(only, 2)[1];
   mkdirSync(OUTPUT, { recursive: true });
-  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-fidelity-'));
-  chmodSync(dataDir, 0o711);
-  const postgres = await startPostgres({ dataDir });
-  try {
-    const house = await startHouse({ databaseUrl: postgres.url });
+  return withPostgres('fidelity', async (databaseUrl) => {
+    const house = await startHouse({ databaseUrl });
     let code = 0;
     try {
       for (const run of RUNS) {
@@ -183,10 +179,7 @@ async function main(): Promise<number> {
       await house.stop();
     }
     return code;
-  } finally {
-    await postgres.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  }
+  });
 }
 
 process.exitCode = await main();

@@ -3,11 +3,8 @@
  * node and the control plane are killed. Prints one line per part. Exits with 1 if the cap was exceeded in
  * any 60 s.
  */
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startPostgres } from '../../control-plane/local/postgres.ts';
+import { withPostgres } from '../with-postgres.ts';
 import { runPermits } from './run.ts';
 import type { Part, RunResult } from './run.ts';
 
@@ -20,23 +17,13 @@ const { values } = parseArgs({
   },
 });
 const rpmCap = Number(values.cap);
-const folder = mkdtempSync(join(tmpdir(), 'gateway-permits-'));
-// If run by root, PostgreSQL runs as another user, who must be able to enter this folder.
-chmodSync(folder, 0o711);
-const postgres = await startPostgres({ dataDir: folder });
 
-async function run(): Promise<RunResult> {
+function run(): Promise<RunResult> {
   const steadyMs = Number(values.minutes) * MINUTE_MS;
   const parts = { steadyMs, nodeKilledMs: MINUTE_MS, controlAwayMs: 2 * MINUTE_MS, afterMs: 2 * MINUTE_MS };
-  try {
-    return await runPermits(
-      { databaseUrl: postgres.url, rpmCap, perMinute: Number(values.load), ...parts },
-      printPart,
-    );
-  } finally {
-    await postgres.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
+  return withPostgres('permits', (databaseUrl) =>
+    runPermits({ databaseUrl, rpmCap, perMinute: Number(values.load), ...parts }, printPart),
+  );
 }
 
 function printPart({ name, minutes, reached, statuses }: Part): void {

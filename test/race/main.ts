@@ -3,11 +3,8 @@
  * exactly k requests. Prints one line per round. Exits with 1 if a round had not exactly k answers and
  * charges.
  */
-import { mkdtempSync, chmodSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startPostgres } from '../../control-plane/local/postgres.ts';
+import { withPostgres } from '../with-postgres.ts';
 import { race } from './run.ts';
 import type { Round } from './run.ts';
 
@@ -18,13 +15,8 @@ const { values } = parseArgs({
     requests: { type: 'string', default: '50' },
   },
 });
-const folder = mkdtempSync(join(tmpdir(), 'gateway-race-'));
-// If run by root, PostgreSQL runs as another user, who must be able to enter this folder.
-chmodSync(folder, 0o711);
-const postgres = await startPostgres({ dataDir: folder });
 
 const OPTIONS = {
-  databaseUrl: postgres.url,
   rounds: Number(values.rounds),
   clients: Number(values.clients),
   requestsEach: Number(values.requests),
@@ -34,13 +26,8 @@ const OPTIONS = {
 const isExact = ({ moneyFor, statuses, charges, leftMicros }: Round): boolean =>
   statuses[200] === moneyFor && charges === moneyFor && leftMicros === 0;
 
-async function runRounds(): Promise<Round[]> {
-  try {
-    return await race(OPTIONS, report);
-  } finally {
-    await postgres.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
+function runRounds(): Promise<Round[]> {
+  return withPostgres('race', (databaseUrl) => race({ ...OPTIONS, databaseUrl }, report));
 }
 
 function report(round: Round): void {

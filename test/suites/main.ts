@@ -1,16 +1,13 @@
 /**
  * `npm run suites -- COMMAND …`: runs other people's tests against a complete gateway, once for each upstream
- * format. The command finds the address in SUITE_URL (without a version), the key in SUITE_KEY, and the model
- * in SUITE_MODEL. The upstream is a model that does what the tests ask for. docs/conformance.md lists the
- * results.
+ * format. The command finds the address in SUITE_URL (without `/v1`), the key in SUITE_KEY, and the model in
+ * SUITE_MODEL. The upstream is a simulated model that gives the answers which the tests expect.
+ * docs/conformance.md lists the results.
  */
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startPostgres } from '../../control-plane/local/postgres.ts';
 import { addCustomer, addUpstream, startHouse } from '../house.ts';
 import { FORMATS, startSpeakingUpstream } from '../sdk/upstream.ts';
+import { withPostgres } from '../with-postgres.ts';
 import { addObedientAnswers } from './answers.ts';
 
 /** Runs the command. Returns its exit code. */
@@ -28,37 +25,33 @@ async function main(command: readonly string[]): Promise<number> {
     process.stderr.write('Name the command that runs the tests: npm run suites -- COMMAND …\n');
     return 2;
   }
-  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-suites-'));
-  // Started by the superuser, PostgreSQL runs as another user, who must be able to enter the folder.
-  chmodSync(dataDir, 0o711);
-  const postgres = await startPostgres({ dataDir });
-  const upstream = await startSpeakingUpstream({ addAnswers: addObedientAnswers });
-  try {
-    const house = await startHouse({ databaseUrl: postgres.url });
+  return withPostgres('suites', async (databaseUrl) => {
+    const upstream = await startSpeakingUpstream({ addAnswers: addObedientAnswers });
     try {
-      for (const { protocol, prefix, model } of FORMATS)
-        await addUpstream(house, {
-          name: protocol,
-          protocol,
-          baseUrl: upstream.origin + prefix,
-          models: [model],
-        });
-      const { key } = await addCustomer(house, '1000');
-      let failed = 0;
-      for (const { protocol, model } of FORMATS) {
-        process.stdout.write(`\n=== over ${protocol} ===\n`);
-        const code = await run(command, { SUITE_URL: house.url, SUITE_KEY: key, SUITE_MODEL: model });
-        failed += code === 0 ? 0 : 1;
-      }
-      process.stdout.write(`\nThe tests failed over ${failed} of ${FORMATS.length} formats.\n`);
-      return failed === 0 ? 0 : 1;
+      return await runOverAll(command, databaseUrl, upstream.origin);
     } finally {
-      await house.stop();
+      await upstream.stop();
     }
+  });
+}
+
+/** Runs the command once for each upstream format. Returns 0 if it succeeded every time, else 1. */
+async function runOverAll(command: readonly string[], databaseUrl: string, origin: string): Promise<number> {
+  const house = await startHouse({ databaseUrl });
+  try {
+    for (const { protocol, prefix, model } of FORMATS)
+      await addUpstream(house, { name: protocol, protocol, baseUrl: origin + prefix, models: [model] });
+    const { key } = await addCustomer(house, '1000');
+    let failed = 0;
+    for (const { protocol, model } of FORMATS) {
+      process.stdout.write(`\n=== over ${protocol} ===\n`);
+      const code = await run(command, { SUITE_URL: house.url, SUITE_KEY: key, SUITE_MODEL: model });
+      failed += code === 0 ? 0 : 1;
+    }
+    process.stdout.write(`\nThe command failed over ${failed} of ${FORMATS.length} formats.\n`);
+    return failed === 0 ? 0 : 1;
   } finally {
-    await upstream.stop();
-    await postgres.stop();
-    rmSync(dataDir, { recursive: true, force: true });
+    await house.stop();
   }
 }
 
