@@ -5,7 +5,7 @@ export interface Row {
   target: string;
   load: string;
   cpuMicrosPerRequest: number;
-  /** CPU per request as a multiple of the bare Fastify pass-through's. */
+  /** CPU time per request, divided by that of the bare Fastify pass-through. */
   ratio: number;
   addedP50Ms: number;
   addedP99Ms: number;
@@ -18,8 +18,8 @@ export interface MemoryRow {
 }
 
 /**
- * CPU and latency, one line per target and load. Added latency is measured against asking the upstream
- * directly.
+ * CPU time and latency, one line per target and load. Added latency is the latency minus that of the same
+ * request sent directly to the upstream.
  */
 export function table(rows: Row[]): string {
   const head = [
@@ -39,14 +39,16 @@ export function memoryTable(rows: MemoryRow[]): string {
   return ['| target | open streams | KiB per stream |', '|---|---|---|', ...rows.map(line)].join('\n');
 }
 
-/** One wallet over two nodes, one line per figure. */
+/**
+ * One wallet over two nodes, one line per figure. The commits include those of leases and settlement.
+ */
 export function walletTable(figures: WalletFigures): string {
   const { database, answered, seconds } = figures;
   const rate = figures.answeredPerSecond.toFixed(0);
   const perThousand = (count: number): string => ((count / answered) * 1_000).toFixed(1);
   const both = (p50: number, p99: number): string => `${p50.toFixed(2)}, ${p99.toFixed(2)}`;
   const refusals = Object.entries(figures.refused).map(([status, count]) => `${count} × ${status}`);
-  const idle = figures.idleTransactionsPerSecond * seconds;
+  const beyondIdle = database.transactions - figures.idleTransactionsPerSecond * seconds;
   const lines: [string, string][] = [
     ['requests a second, offered; answered', `${figures.offeredPerSecond}; ${rate}`],
     ['answered and charged; refused', `${answered}; ${refusals.join(', ') || 'none'}`],
@@ -56,7 +58,7 @@ export function walletTable(figures: WalletFigures): string {
     ['leases granted per 1,000 requests', perThousand(database.leasesGranted)],
     ['settlement batches per 1,000 requests', perThousand(database.settlementBatches)],
     ['ledger transactions per 1,000 requests', perThousand(database.ledgerTransactions)],
-    ['other transactions per 1,000 requests', perThousand(database.transactions - idle)],
+    ['commits of PostgreSQL beyond its idle rate, per 1,000 requests', perThousand(beyondIdle)],
   ];
   const head = ['| one wallet, two nodes | measured |', '|---|---|'];
   return [...head, ...lines.map(([name, value]) => `| ${name} | ${value} |`)].join('\n');

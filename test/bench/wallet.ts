@@ -43,7 +43,7 @@ interface Counts {
   settlementBatches: number;
   ledgerTransactions: number;
   charges: number;
-  /** All transactions that PostgreSQL committed. */
+  /** All transactions that PostgreSQL committed, those of leases and settlement included. */
   transactions: number;
 }
 
