@@ -7,6 +7,7 @@ import { Client, type CombinedError, fetchExchange, mapExchange, subscriptionExc
 import { createStore, type Store } from './components/store.ts';
 import type { Connection } from './connection.ts';
 import { fetchOrTake } from './early.ts';
+import { onDemand } from './on-demand.ts';
 import { createProof, type Proof } from './proof.ts';
 
 const ENDPOINT = '/graphql';
@@ -15,9 +16,9 @@ const LIVE_AFTER_MS = 1_500;
 export interface Api {
   client: Client;
   connection: Store<Connection>;
-  /** The re-authentication that a refused mutation waits for; undefined if there is none. */
-  proof: Proof['asked'];
-  /** Closes the socket; the client is not used again. */
+  /** The proof of identity that a refused mutation waits for, and the dialogs that can show it. */
+  proof: Pick<Proof, 'asked' | 'attach'>;
+  /** Closes the socket. The next subscription opens another one. */
   close(): void;
 }
 
@@ -28,11 +29,14 @@ export interface Api {
 export function createApi(onSignedOut: () => void): Api {
   const connection = createStore<Connection>('idle');
   const proof = createProof();
-  let socket: Promise<Socket> | undefined;
-  const open = () =>
-    (socket ??= pageFirst()
-      .then(() => import('./live.ts'))
-      .then((live) => live.openSocket(ENDPOINT, connection)));
+  const socket = onDemand(
+    async () => {
+      await pageFirst();
+      const live = await import('./live.ts');
+      return live.openSocket(ENDPOINT, connection);
+    },
+    (opened) => opened.dispose(),
+  );
   const client = new Client({
     url: ENDPOINT,
     preferGetMethod: false,
@@ -50,13 +54,12 @@ export function createApi(onSignedOut: () => void): Api {
       fetchExchange,
       subscriptionExchange({
         forwardSubscription: ({ query = '', variables }) => ({
-          subscribe: (sink) => ({ unsubscribe: subscribe(open(), { query, variables }, sink) }),
+          subscribe: (sink) => ({ unsubscribe: subscribe(socket.get(), { query, variables }, sink) }),
         }),
       }),
     ],
   });
-  const close = () => void socket?.then((opened) => opened.dispose()).catch(() => undefined);
-  return { client, connection, proof: proof.asked, close };
+  return { client, connection, proof, close: socket.close };
 }
 
 // The first data of a page is fresh, so the socket opens only after the page itself has loaded.

@@ -1,17 +1,21 @@
 /**
- * Vite plugin that prepares the fast first load of each page. Writes `pages.json`, from which the control
- * plane preloads the scripts of the requested page, and adds the font and the early data script to the HTML.
+ * Vite plugin for a fast first load of each page. It adds the font and the script for early data to the HTML,
+ * and writes `pages.json`: the list of scripts per page, for the preload links that the control plane adds.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ConsolePage } from '@gateway/shared/console-pages';
 import type { HtmlTagDescriptor, Plugin, Rolldown } from 'vite';
+import { type Route, routesIn } from './route-list.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const EARLY = path.join(HERE, 'early.ts');
 const ROUTES = ['routes.tsx', 'admin-routes.tsx'];
-/** The folders of texts. English texts of the frame, and the list of areas, are part of the entry script. */
+/**
+ * The folders of texts. The entry script holds the English texts of the frame and the list of areas, so only
+ * Chinese pages load them separately.
+ */
 const WORDS = { en: 'messages/en', 'zh-CN': 'messages/zh-cn' } as const;
 const FONT = /hanken-grotesk-latin[\w-]*\.woff2$/;
 
@@ -86,13 +90,6 @@ class Chunks {
   }
 }
 
-interface Route {
-  name: string | undefined;
-  path: string;
-  sources: string[];
-  areas: string[];
-}
-
 function listPages(chunks: Chunks): ConsolePage[] {
   return readRoutes().map(({ path: at, sources, areas }) => {
     const wordsIn = (folder: string, names: readonly string[]): string[] =>
@@ -105,21 +102,6 @@ function listPages(chunks: Chunks): ConsolePage[] {
   });
 }
 
-/** Reads the routes from the source text. Each includes the sources and texts of its parent routes. */
 function readRoutes(): Route[] {
-  const texts = ROUTES.map((file) => readFileSync(path.join(HERE, file), 'utf8')).join('\n');
-  const routes: Route[] = [];
-  for (const [, name, body = ''] of texts.matchAll(/(?:const (\w+) = )?createRoute\(\{(.*?)\n\s*\}\)/gs)) {
-    const parent = routes.find((route) => route.name === /getParentRoute: \(\) => (\w+)/.exec(body)?.[1]);
-    const own = /\bpath: '([^']*)'/.exec(body)?.[1] ?? '';
-    const sources = [...body.matchAll(/import\('\.\/([^']+)'\)/g)].map(([, source = '']) => source);
-    const areas = /words\(([^)]*)\)/.exec(body)?.[1]?.match(/\w+/g) ?? [];
-    routes.push({
-      name,
-      path: `${parent?.path ?? ''}${own}`,
-      sources: [...(parent?.sources ?? []), ...sources],
-      areas: [...(parent?.areas ?? []), ...areas],
-    });
-  }
-  return routes.filter(({ path: at }) => at !== '');
+  return routesIn(ROUTES.map((file) => readFileSync(path.join(HERE, file), 'utf8')).join('\n'));
 }

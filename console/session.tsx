@@ -1,13 +1,13 @@
-/** Holds the API client of the signed-in user, and creates a new one when the user changes. */
+/** Provides pages with the API client of one account. A sign-in or sign-out creates another client. */
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
 import { Provider } from 'urql';
 import { type Api, createApi } from './client.ts';
 
 interface Session {
   connection: Api['connection'];
-  /** The pending proof of identity; undefined if there is none. */
+  /** The pending proof of identity, and the dialogs that can show it. */
   proof: Api['proof'];
-  /** Call this after signing in or out: it drops all data that was loaded for the previous account. */
+  /** Call this after a sign-in or sign-out. It discards all data that was loaded for the previous account. */
   changed: () => void;
 }
 
@@ -18,12 +18,8 @@ const SessionContext = createContext<Session | undefined>(undefined);
  */
 export function SessionProvider({ onSignedOut, children }: { onSignedOut: () => void; children: ReactNode }) {
   const [api, setApi] = useState(() => createApi(onSignedOut));
-  useEffect(
-    () => () => {
-      api.close();
-    },
-    [api],
-  );
+  // In development React runs each effect twice, with its cleanup in between: the client works after `close`.
+  useEffect(() => api.close, [api]);
   const session = useMemo(
     () => ({
       connection: api.connection,

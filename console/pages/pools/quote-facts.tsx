@@ -60,12 +60,12 @@ interface Line {
   days: number;
 }
 
-/** The service's label of the line for models beyond the included ones. */
+/** Label that the API gives to the price line of models beyond the included ones. */
 const ADDITIONAL_MODELS = 'Further model';
 
 /**
- * The translated label of a price line. The labels of the service are English. Its first line is always the
- * base price. A line that the console does not know keeps the label of the service.
+ * The translated label of a price line. The API has English labels only. The first line of a quote is the
+ * base price. A label that the console does not know is shown as it is.
  */
 export function lineTexts(t: TFunction, { line, index, included, days }: Line) {
   if (index === 0) return { name: t('purchase.lineBase', { days, count: included }) };
@@ -92,10 +92,10 @@ export function QuoteTerms({ quote, renewal = false }: { quote: Quote; renewal?:
   );
 }
 
-/** The cash of the wallet, and either what remains after the payment or what is missing for it. */
+/** The cash of the wallet, and the cash after the payment or, if there is too little, the missing amount. */
 export function QuoteCash({ quote }: { quote: Quote }) {
   const { t } = useTranslation();
-  const after = (parseDollars(quote.payableFrom) ?? 0n) - (parseDollars(quote.total) ?? 0n);
+  const cashAfter = (parseDollars(quote.payableFrom) ?? 0n) - (parseDollars(quote.total) ?? 0n);
   return (
     <LeaderList>
       <LeaderRow name={<Name text={t('purchase.cashNow')} />}>
@@ -107,7 +107,7 @@ export function QuoteCash({ quote }: { quote: Quote }) {
         </LeaderRow>
       ) : (
         <LeaderRow name={<Name text={t('purchase.cashAfter')} />}>
-          <Money amount={formatDollars(after)} />
+          <Money amount={formatDollars(cashAfter)} />
         </LeaderRow>
       )}
     </LeaderList>
