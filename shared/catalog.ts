@@ -1,4 +1,4 @@
-/** Closed lists of groups, tiers, traits, dialects and families that the planes and the console share. */
+/** All values of groups, tiers, traits, dialects and families, and which upstream can serve which family. */
 
 export const GROUPS = ['default', 'vip', 'svip'] as const;
 export type Group = (typeof GROUPS)[number];
@@ -33,7 +33,7 @@ export type Trait = (typeof TRAITS)[number];
 export const DIALECTS = ['openai-chat', 'openai-responses', 'anthropic-messages', 'google-generate'] as const;
 export type DialectName = (typeof DIALECTS)[number];
 
-/** Endpoint families. The first five are chat: a route that offers one of them serves all five. */
+/** Endpoint families: groups of endpoints with one wire format and one price. */
 export const FAMILIES = [
   'chat_completions',
   'completions',
@@ -51,7 +51,7 @@ export const FAMILIES = [
 ] as const;
 export type Family = (typeof FAMILIES)[number];
 
-/** The families that every chat route serves, for every format of its upstream. */
+/** The chat families. A route that offers one of them serves all of them, whatever its upstream speaks. */
 export const CHAT_FAMILIES = [
   'chat_completions',
   'completions',
@@ -60,14 +60,14 @@ export const CHAT_FAMILIES = [
   'generative_language',
 ] as const;
 
-/** Whether any chat route can serve the family, translated if needed. */
+/** Whether the family is one of the chat families. */
 export function isChatFamily(family: Family): boolean {
   return (CHAT_FAMILIES as readonly Family[]).includes(family);
 }
 
 const OPENAI_PROTOCOLS = ['openai-chat', 'openai-responses'] as const;
 
-/** Protocols that define a web search tool run by the provider. */
+/** Protocols with a web search tool that the provider runs. */
 const WEB_SEARCH_PROTOCOLS: readonly DialectName[] = [
   'openai-responses',
   'anthropic-messages',
@@ -75,10 +75,10 @@ const WEB_SEARCH_PROTOCOLS: readonly DialectName[] = [
 ];
 
 /**
- * The upstream protocols that can serve each family, preferred ones first: when the provider does not speak
- * the client's own format, its first protocol of this list is used. The OpenAI protocols take non-chat
- * requests unchanged (so do Cohere, Jina and other Bearer APIs); other protocols are listed only where a
- * translation exists.
+ * The upstream protocols that can serve each family. If a provider does not speak the format of the client,
+ * the gateway uses the first protocol of this list that the provider speaks. Upstreams with an OpenAI
+ * protocol receive requests of other families unchanged; Cohere, Jina and other providers with Bearer keys
+ * are such upstreams, too. Another protocol is listed only if the gateway translates the family into it.
  */
 export const FAMILY_PROTOCOLS: Record<Family, readonly DialectName[]> = {
   chat_completions: DIALECTS,
@@ -96,16 +96,16 @@ export const FAMILY_PROTOCOLS: Record<Family, readonly DialectName[]> = {
   realtime: OPENAI_PROTOCOLS,
 };
 
-/** Offer of a route: the families of its upstream model and the protocols of its provider. */
+/** Offer of a route: the families of its upstream model, and the protocols that its provider speaks. */
 interface Offer {
   families: readonly Family[];
   protocols: readonly DialectName[];
 }
 
 /**
- * Whether a route can serve a family. Any chat route serves the chat families and compaction. Search is also
- * served by a chat route whose protocol has a web search tool. Every other family must be named by the
- * route.
+ * Whether a route can serve a family. A chat route (one that names a chat family) serves all chat families
+ * and compaction, and search if one of its protocols has a web search tool. A route serves any other family
+ * only if the route names it.
  */
 export function canServe(family: Family, { families, protocols }: Offer): boolean {
   const speaks = (capable: readonly DialectName[]): boolean =>
@@ -120,10 +120,11 @@ export function canServe(family: Family, { families, protocols }: Offer): boolea
 interface FamilyPath {
   method: 'GET' | 'POST';
   path: string;
+  /** Whether the endpoint can stream its answer. */
   streaming: boolean;
 }
 
-/** The paths that clients call for each family, as the console shows them on model pages. */
+/** The paths of each family, which the console shows on model pages. */
 export const FAMILY_PATHS: Record<Family, readonly FamilyPath[]> = {
   chat_completions: [{ method: 'POST', path: '/v1/chat/completions', streaming: true }],
   completions: [{ method: 'POST', path: '/v1/completions', streaming: true }],

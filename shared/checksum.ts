@@ -19,8 +19,8 @@ export class ConfigChecksum {
 
   /** Adds an absent entry, or removes a present one. */
   toggle(kind: string, key: string, revision: number): void {
-    // `hash` in one call: 100,000 Hash objects would hold native memory that the garbage collector cannot
-    // see.
+    // The one-shot `hash` creates no Hash object. 100,000 of them would hold native memory, which the garbage
+    // collector does not count.
     const digest = hash('sha256', `${kind}\0${key}\0${revision}`, 'buffer');
     for (let at = 0; at < BYTES; at += 1) this.#sum[at] = (this.#sum[at] ?? 0) ^ (digest[at] ?? 0);
   }

@@ -5,7 +5,7 @@
 
 /** One page of the console, as the build lists it in `pages.json`. */
 export interface ConsolePage {
-  /** Path pattern of the page; a segment that starts with `$` matches any value. */
+  /** Path pattern of the page, with a leading slash. A segment that starts with `$` matches any value. */
   path: string;
   /** The page's own scripts, without those that all pages share. Paths from the root, without a slash. */
   files: readonly string[];
@@ -17,8 +17,8 @@ export interface ConsolePage {
 const LANGUAGES_READ_MAX = 20;
 
 /**
- * Returns the HTML with preload links for the page at the requested path, with its texts in the reader's
- * preferred available language. Returns the HTML unchanged for an unknown path.
+ * Returns the HTML with preload links for the scripts of the requested page, and for its texts in the first
+ * available language of the browser. Returns the HTML unchanged for an unknown path.
  */
 export function withPreloads(html: string, pages: readonly ConsolePage[], request: PageRequest): string {
   const page = pages.find(({ path }) => isAt(path, request.pathname));
@@ -37,10 +37,16 @@ interface PageRequest {
 }
 
 function isAt(path: string, pathname: string): boolean {
-  const wanted = path.split('/');
-  const parts = pathname.replace(/\/$/, '').split('/');
-  const fits = (part: string, index: number): boolean => part.startsWith('$') || part === parts[index];
-  return wanted.length === parts.length && wanted.every(fits);
+  const wanted = segmentsOf(path);
+  const given = segmentsOf(pathname);
+  const fits = (segment: string, index: number): boolean =>
+    segment.startsWith('$') || segment === given[index];
+  return wanted.length === given.length && wanted.every(fits);
+}
+
+/** The segments of a path; a slash at the end makes no difference. */
+function segmentsOf(path: string): string[] {
+  return path.replace(/\/$/, '').split('/');
 }
 
 /** The first available language in the browser's order of preference; a language matches all its regions. */

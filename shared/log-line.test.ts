@@ -18,6 +18,26 @@ describe('the log', () => {
     expect(line?.['time']).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
   });
 
+  it('keeps its own members if fields have the same names', () => {
+    const lines: string[] = [];
+    const log = createLogWriter({ plane: 'node', instance: 'node-1', lowest: 'info' }, (line) =>
+      lines.push(line),
+    );
+    log('error', 'the disk is full', { level: 'info', time: 0, message: 'all is well', plane: 'control' });
+    const [line] = lines.map((text) => JSON.parse(text) as Record<string, unknown>);
+    expect(line).toMatchObject({ level: 'error', plane: 'node', message: 'the disk is full' });
+    expect(line?.['time']).not.toBe(0);
+  });
+
+  it('writes amounts that JSON has no number for as text', () => {
+    const lines: string[] = [];
+    const log = createLogWriter({ plane: 'node', instance: 'node-1', lowest: 'info' }, (line) =>
+      lines.push(line),
+    );
+    log('info', 'settled', { micros: 9_007_199_254_740_993n, leases: [{ left: 1n }] });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ micros: '9007199254740993', leases: [{ left: '1' }] });
+  });
+
   it.each([
     ['trace', 2],
     ['debug', 2],

@@ -34,13 +34,20 @@ export function readLogLevel(environment: Record<string, string | undefined>): s
   return level;
 }
 
-/** A log that passes each line of a sufficient level to `write`, with a line end. */
+/**
+ * A log that passes each line of a sufficient level to `write`, with a line end. Fields never replace time,
+ * level, plane, instance or message. A bigint is written as text, because JSON has no such numbers.
+ */
 export function createLogWriter(source: LogSource, write: (line: string) => void): LogWriter {
   const { plane, instance, lowest } = source;
   const least = RANKS[lowest] ?? 1;
   return (level, message, fields) => {
     if ((RANKS[level] ?? 1) < least) return;
-    const time = new Date().toISOString();
-    write(`${JSON.stringify({ time, level, plane, instance, message, ...fields })}\n`);
+    const own = { time: new Date().toISOString(), level, plane, instance, message };
+    write(`${JSON.stringify({ ...own, ...fields, ...own }, writeBigint)}\n`);
   };
+}
+
+function writeBigint(_name: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
 }

@@ -1,20 +1,24 @@
 /**
  * The GraphQL documents that a node sends to the control plane, with the types of their variables and
- * answers. Usage reports are in usage-report.ts, permits in permit-api.ts.
+ * answers. Leases are in lease-api.ts, usage reports in usage-report.ts, permits in permit-api.ts.
  */
 import type { ConfigKind, ConfigRecord } from './records.ts';
 import type { CredentialReport, UpstreamReport } from './upstream-health.ts';
 
+/** One record of the configuration. */
 export interface ConfigEntry {
   kind: ConfigKind;
+  /** Id of the record among those of its kind. */
   key: string;
+  /** Revision of the last change of this record. */
   revision: number;
   payload: ConfigRecord;
 }
 
 /**
- * Events of the configuration subscription. A snapshot comes in `chunks` parts, numbered from 0; each part
- * carries the checksum of the whole snapshot.
+ * Events of the configuration subscription. A snapshot is sent in `chunks` events, numbered from 0 by
+ * `chunk`. `checksum` is that of the whole configuration after the event (checksum.ts), in each part of a
+ * snapshot, too. `at` is an RFC 3339 timestamp.
  */
 export type ConfigEvent =
   | {
@@ -36,7 +40,10 @@ export type ConfigEvent =
   | { __typename: 'ConfigHeartbeat'; revision: number; at: string }
   | { __typename: 'LeaseRecall'; leaseId: string };
 
-/** Subscribes to the configuration. Sends the changes after `fromRevision`, or a snapshot. */
+/**
+ * Subscribes to the configuration. The first event has the changes after `fromRevision`, or is a snapshot if
+ * the control plane no longer has these changes.
+ */
 export const CONFIG_SUBSCRIPTION = /* GraphQL */ `
   subscription DataPlaneConfig($nodeId: ID!, $fromRevision: Int) {
     dataPlaneConfig(nodeId: $nodeId, fromRevision: $fromRevision) {
@@ -79,7 +86,10 @@ export const CONFIG_SUBSCRIPTION = /* GraphQL */ `
   }
 `;
 
-/** Registers this process as the node of its bearer token. A process registers before any other call. */
+/**
+ * Registers a process of the data plane as the node that its bearer token identifies. A process must register
+ * before it sends anything else.
+ */
 export const NODE_REGISTER = /* GraphQL */ `
   mutation NodeRegister($input: NodeRegisterInput!) {
     nodeRegister(input: $input) {
@@ -96,14 +106,19 @@ export const NODE_REGISTER = /* GraphQL */ `
   }
 `;
 export interface NodeRegisterInput {
+  /** Name of the node, NODE_NAME. */
   name: string;
+  /** Release of the node. */
   version: string;
+  /** Public key with which the control plane encrypts secrets for this node, see `exportPublicKey`. */
   publicKey: string;
+  /** Id that the journal got when its file was created. */
   journalId: string;
-  /** How many processes have opened the journal, with this one. */
+  /** Number of processes that have opened the journal, this one included. */
   start: number;
   /** Unique id of this process. */
   instanceId: string;
+  /** Time without a confirmation after which the node serves no requests, MAX_CONFIG_AGE. */
   maxConfigAgeSeconds: number;
 }
 
@@ -113,7 +128,10 @@ export interface NodeProcess {
   instanceId: string;
 }
 
-/** Acknowledges a revision as applied. With `error` it was refused and the previous one stays in use. */
+/**
+ * Acknowledges that the node has applied a revision. With `error`, the node refused the revision and keeps
+ * the previous one.
+ */
 export const NODE_CONFIG_ACK = /* GraphQL */ `
   mutation NodeConfigAck($input: NodeConfigAckInput!) {
     nodeConfigAck(input: $input) {
@@ -132,75 +150,7 @@ export interface NodeConfigAckInput extends NodeProcess {
   error?: string;
 }
 
-/** Asks for a lease on a wallet, or on a key with a spend limit. Repeating `requestNo` is idempotent. */
-export const NODE_LEASE_REQUEST = /* GraphQL */ `
-  mutation NodeLeaseRequest($input: NodeLeaseRequestInput!) {
-    nodeLeaseRequest(input: $input) {
-      leaseId
-      granted
-      cash
-      gift
-      deadlineMs
-      userErrors {
-        code
-        message
-        field
-      }
-    }
-  }
-`;
-/** Amounts of money are dollar strings, see formatDollars and parseDollars of money.ts. */
-export interface NodeLeaseRequestInput {
-  nodeId: string;
-  journalId: string;
-  requestNo: number;
-  /** The request number as text, if it is larger than a GraphQL Int; `requestNo` is 0 then. */
-  requestNumber?: string;
-  walletId: string;
-  keyId?: string;
-  /** The preferred amount. */
-  want: string;
-  /** The least useful amount: the price of one request. */
-  need: string;
-  /** Total price of the requests that wait for the lease: granted also from a small balance, up to `want`. */
-  waiting: string;
-}
-export interface NodeLeaseAnswer {
-  leaseId: string | null;
-  granted: string;
-  cash: string;
-  gift: string;
-  /** Time after the sending of the request for which the node may spend without contact, in ms. */
-  deadlineMs: number;
-  /**
-   * INSUFFICIENT_BALANCE, SPEND_LIMIT_REACHED and WALLET_FROZEN are final. CONFLICT: leases of other nodes
-   * are being recalled; ask again.
-   */
-  userErrors: { code: string; message: string }[];
-}
-
-/** Closes a lease. Refused until exactly `count` charges of the lease are settled and their sum is `sum`. */
-export const NODE_LEASE_CLOSE = /* GraphQL */ `
-  mutation NodeLeaseClose($input: NodeLeaseCloseInput!) {
-    nodeLeaseClose(input: $input) {
-      ok
-      userErrors {
-        code
-        message
-        field
-      }
-    }
-  }
-`;
-export interface NodeLeaseCloseInput {
-  nodeId: string;
-  journalId: string;
-  leaseId: string;
-  count: number;
-  sum: string;
-}
-
-/** Claims an Idempotency-Key for one request. Repeating the claim of the same request has no effect. */
+/** Reserves an Idempotency-Key for one request. A repeated reservation of the same request has no effect. */
 export const NODE_REQUEST_CLAIM = /* GraphQL */ `
   mutation NodeRequestClaim($input: NodeRequestClaimInput!) {
     nodeRequestClaim(input: $input) {
@@ -221,14 +171,15 @@ export interface NodeRequestClaimInput extends NodeProcess {
   route: string;
   /** SHA-256 of the Idempotency-Key, in hex. */
   keyDigest: string;
-  /** SHA-256 of the request, in hex: the same key with another fingerprint is a mismatch. */
+  /** SHA-256 of the request's body, in hex. The same key with another fingerprint is a mismatch. */
   fingerprint: string;
   requestId: string;
 }
 export interface NodeRequestClaimAnswer {
   state: 'CLAIMED' | 'IN_FLIGHT' | 'DONE' | 'MISMATCH' | null;
-  /** The request that holds the key, and its cost in dollars once known. */
+  /** The request that has reserved the key. */
   requestId: string | null;
+  /** Cost of that request in dollars; null until it is known. */
   cost: string | null;
 }
 
@@ -253,7 +204,7 @@ export interface NodeRequestReleaseInput {
 /** Time without a heartbeat, in ms, after which a node counts as offline and its reports as outdated. */
 export const OFFLINE_AFTER_MS = 20_000;
 
-/** Reports that the node is alive, with its measurements. Also confirms the node's leases. */
+/** Reports that the node is alive, with its measurements. The answer extends the deadlines of its leases. */
 export const NODE_HEARTBEAT = /* GraphQL */ `
   mutation NodeHeartbeat($input: NodeHeartbeatInput!) {
     nodeHeartbeat(input: $input) {
@@ -276,10 +227,15 @@ export interface NodeHeartbeatInput extends NodeProcess {
   formerSettled: boolean;
   /** True in the last message of a process: another process may take over the node at once. */
   leaving: boolean;
+  /** Revision of the configuration that the node serves with. */
   appliedRevision: number;
+  /** Finished requests per second since the last heartbeat, with one decimal. */
   rps: string;
+  /** Number of requests in progress. */
   inflight: number;
+  /** 99th percentile of the event loop delay since the last heartbeat, in ms. */
   eventLoopP99Ms: number;
+  /** Number of charges that are not settled yet. */
   usageBacklog: number;
   /** Upstreams that were asked recently or whose circuit is open. */
   upstreams: UpstreamReport[];

@@ -15,7 +15,7 @@ describe('a secret', () => {
     expect(environment).toEqual({ [name]: 'of many bytes', HOST: '::' });
   });
 
-  it('of a variable stays as it is, and other variables with _FILE are not read', () => {
+  it('is unchanged if its variable is set, and other variables with _FILE are not read', () => {
     const given = { NODE_TOKEN: ' a\n', NODE_TOKEN_FILE: '', SSL_CERT_FILE: '/run/none' };
     expect(withSecretFiles(given, read)).toEqual(given);
   });

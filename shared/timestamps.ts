@@ -1,11 +1,10 @@
-/** Formats timestamps fast, for the one timestamp that every usage record has. */
+/** A fast formatter of timestamps: a node formats one timestamp for each usage record. */
 
 const SECOND_MS = 1_000;
 
 /**
- * Writes timestamps as `Date.toISOString` does: RFC 3339 in UTC with milliseconds. Keeps the last text,
- * because most usage records of a busy node fall into the same second or even millisecond as the record
- * before.
+ * Formats timestamps as `Date.toISOString` does: RFC 3339 in UTC with milliseconds. Caches the text of the
+ * last second and of the last millisecond, because consecutive records of a busy node often share them.
  */
 export class TimestampFormatter {
   #second = Number.NaN;

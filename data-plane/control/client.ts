@@ -1,12 +1,12 @@
 /** The node's client of the control plane: mutations over HTTP, the config subscription over a WebSocket. */
 import { CombinedError, Client, fetchExchange, subscriptionExchange } from '@urql/core';
 import type { Client as SocketClient } from 'graphql-ws';
+import { NODE_LEASE_CLOSE, NODE_LEASE_REQUEST } from '@gateway/shared/lease-api';
+import type { NodeLeaseAnswer, NodeLeaseCloseInput, NodeLeaseRequestInput } from '@gateway/shared/lease-api';
 import {
   CONFIG_SUBSCRIPTION,
   NODE_CONFIG_ACK,
   NODE_HEARTBEAT,
-  NODE_LEASE_CLOSE,
-  NODE_LEASE_REQUEST,
   NODE_REGISTER,
   NODE_REQUEST_CLAIM,
   NODE_REQUEST_RELEASE,
@@ -15,9 +15,6 @@ import type {
   ConfigEvent,
   NodeConfigAckInput,
   NodeHeartbeatInput,
-  NodeLeaseAnswer,
-  NodeLeaseCloseInput,
-  NodeLeaseRequestInput,
   NodeRegisterInput,
   NodeRequestClaimAnswer,
   NodeRequestClaimInput,
@@ -56,7 +53,7 @@ interface ControlOptions {
   token: string;
 }
 
-/** Callbacks of the config subscription. After `onEnd` no event follows; the createCall subscribes again. */
+/** Callbacks of the configuration subscription. No event follows `onEnd`; the caller subscribes again. */
 interface ConfigSink {
   onEvent(event: ConfigEvent): void;
   /** `code` is the GraphQL error code, such as REVISION_GAP, if the control plane sent one. */
@@ -70,7 +67,7 @@ interface ControlAnswer {
 }
 
 /**
- * Calls to the control plane. Each rejects with ControlError without a valid answer in time; none is
+ * Calls to the control plane. A call rejects with ControlError if no valid answer arrives in time. No call is
  * retried.
  */
 export interface Control {
@@ -90,7 +87,7 @@ export interface Control {
   promisePermits(
     input: NodePermitPromiseInput,
   ): Promise<{ clock: string; accepted: boolean; hasRoom: boolean }>;
-  /** Follows the configuration from a revision, or from a snapshot if none is given. Returns how to stop. */
+  /** Subscribes to changes after a revision, or to a snapshot without one. Returns a function that stops. */
   follow(from: { nodeId: string; fromRevision?: number }, sink: ConfigSink): () => void;
   /** Closes the socket. Never rejects. */
   stop(): Promise<void>;

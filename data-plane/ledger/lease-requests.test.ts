@@ -1,6 +1,6 @@
 /** Lease messages: their content, and the event that each answer or failure stands for. */
 import { expect, test } from 'vitest';
-import type { NodeLeaseAnswer } from '@gateway/shared/node-api';
+import type { NodeLeaseAnswer } from '@gateway/shared/lease-api';
 import { ControlError } from '../control/error.ts';
 import { closeLease, eventOfAnswer, requestLease } from './lease-requests.ts';
 import type { LeaseRequestContext } from './lease-requests.ts';

@@ -1,6 +1,6 @@
 /** Sends lease messages to the control plane. Each result, even a failure, is an event of the money rules. */
 import { formatDollars, parseDollars } from '@gateway/shared/money';
-import type { NodeLeaseAnswer, NodeLeaseRequestInput } from '@gateway/shared/node-api';
+import type { NodeLeaseAnswer, NodeLeaseRequestInput } from '@gateway/shared/lease-api';
 import type { Control } from '../control/client.ts';
 import { ControlError } from '../control/error.ts';
 import type { LedgerEffect, LedgerEvent } from './events.ts';

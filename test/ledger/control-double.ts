@@ -2,9 +2,9 @@
  * An in-memory double of the control plane's ledger for tests: wallets, leases and settlements by the rules
  * of the real control plane. Throws if a charge would break one of them.
  */
+import type { NodeLeaseAnswer, NodeLeaseCloseInput, NodeLeaseRequestInput } from '@gateway/shared/lease-api';
 import { formatDollars, parseDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
-import type { NodeLeaseAnswer, NodeLeaseCloseInput, NodeLeaseRequestInput } from '@gateway/shared/node-api';
 import type { NodeUsageRecordInput, NodeUsageReportAnswer, UsageReport } from '@gateway/shared/usage-report';
 import { recordsIn } from './records.ts';
 import { ControlError } from '../../data-plane/control/error.ts';
