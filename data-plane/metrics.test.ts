@@ -30,7 +30,7 @@ describe('the metrics of a node', () => {
         'gateway_journal_writable 1',
         'gateway_usage_backlog 3',
         'gateway_usage_dropped_total 2',
-        'gateway_charges_parked 1',
+        'gateway_charges_quarantined 1',
         'gateway_leases 4',
         'gateway_charges_total 5',
         'gateway_charged_usd_total 1.25',

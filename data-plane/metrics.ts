@@ -78,7 +78,7 @@ const SHOWN: readonly [string, 'gauge' | 'counter', string, (vitals: Vitals) => 
     (v) => v.usageDropped,
   ],
   [
-    'gateway_charges_parked',
+    'gateway_charges_quarantined',
     'gauge',
     'Quarantined charges, which the control plane cannot read; the log names their request ids.',
     (v) => v.quarantined,

@@ -14,11 +14,17 @@ new Gauge({
   registers: [registry],
 }).set({ version: RELEASE, runtime: process.version }, 1);
 
+/**
+ * Upper bounds of the latency buckets, in seconds. The last one is the time in which a slow request may
+ * still arrive (`TIME_LIMITS.requestMs`).
+ */
+const LATENCY_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
+
 export const httpRequests = new Histogram({
   name: 'gateway_control_http_seconds',
-  help: 'Time to answer, by route and status class.',
+  help: 'Time from the headers of a request to the end of its answer, by route and status class.',
   labelNames: ['route', 'status'],
-  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+  buckets: LATENCY_BUCKETS,
   registers: [registry],
 });
 
