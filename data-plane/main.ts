@@ -119,9 +119,7 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
   });
   const mark = new AloneMark(settings.dataDir);
   const permits = new NodePermits({ control, mark, log, store, ownId: () => whole.id, ...REAL });
-  const idempotency = new RemoteIdempotencyStore({
-    ...{ control, self: () => selfOf(whole), now: () => performance.now() },
-  });
+  const idempotency = new RemoteIdempotencyStore({ control, self: () => selfOf(whole), pause, ...REAL });
   const node: Omit<Node, 'server'> = {
     settings,
     log,

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { asGatewayError } from '@gateway/shared/failures';
 import type { NodeRequestClaimAnswer, NodeRequestClaimInput } from '@gateway/shared/node-api';
@@ -159,15 +160,26 @@ describe('the remote idempotency store', () => {
   /** A clock on which a minute passes before each call. */
   const everyMinute = (): number => (time += 60_000);
 
-  /** A store over this control plane, and every message that it sends. */
+  /** Time limit of a drain in these tests. Longer than every pause between tries. */
+  const DRAIN_MS = 10_000;
+
+  /** A store over this control plane, every message that it sends, and its pauses in ms. */
   function storeOver(
     control: Partial<IdempotencyStoreParts['control']>,
-    { self = () => SELF, now = everyMinute }: Partial<Pick<IdempotencyStoreParts, 'self' | 'now'>> = {},
+    parts: Partial<Omit<IdempotencyStoreParts, 'control'>> = {},
   ) {
     const sent: object[] = [];
+    const pauses: number[] = [];
     const store = new RemoteIdempotencyStore({
-      self,
-      now,
+      self: () => SELF,
+      now: everyMinute,
+      random: () => 1,
+      pause: (ms) => {
+        if (ms >= DRAIN_MS) return sleep(ms, undefined, { ref: false });
+        pauses.push(ms);
+        return sleep(0);
+      },
+      ...parts,
       control: {
         reserveIdempotencyKey: (input: NodeRequestClaimInput) => {
           sent.push(input);
@@ -182,7 +194,17 @@ describe('the remote idempotency store', () => {
         },
       },
     });
-    return { store, sent };
+    return { store, sent, pauses };
+  }
+
+  /** A control plane that acknowledges no release while `state.isAway`. */
+  function awayControl() {
+    const state = { isAway: true };
+    const releaseIdempotencyKey = async () => {
+      if (state.isAway) throw new Error('no answer');
+      return { ok: true, userErrors: [] };
+    };
+    return { state, control: { releaseIdempotencyKey } };
   }
 
   it('rejects before the node is registered, and afterwards names node and process', async () => {
@@ -193,11 +215,114 @@ describe('the remote idempotency store', () => {
     self = SELF;
     await store.reserve(INPUT);
     store.release('request-1', 'wallet-1');
-    await store.drain(1_000);
+    await store.drain(DRAIN_MS);
     expect(sent).toEqual([
       { ...INPUT, ...SELF },
       { nodeId: 'node-1', requestId: 'request-1' },
     ]);
+  });
+
+  it('pauses 100 ms between the tries of a reservation, and reports the last failure', async () => {
+    let tries = 0;
+    const { store, pauses } = storeOver({
+      reserveIdempotencyKey: async () => Promise.reject(new Error(`try ${(tries += 1)}`)),
+    });
+    await expect(store.reserve(INPUT)).rejects.toThrow('try 4');
+    expect(pauses).toEqual([100, 100, 100]);
+  });
+
+  it('doubles the pause after each failed release up to a second, until one succeeds', async () => {
+    let failures = 5;
+    const { store, pauses } = storeOver({
+      releaseIdempotencyKey: async () => {
+        if ((failures -= 1) >= 0) throw new Error('no answer');
+        return { ok: true, userErrors: [] };
+      },
+    });
+    store.release('first', 'wallet-1');
+    await store.drain(DRAIN_MS);
+    expect(pauses).toEqual([200, 400, 800, 1_000, 1_000]);
+    failures = 1;
+    store.release('second', 'wallet-1');
+    await store.drain(DRAIN_MS);
+    expect(pauses.slice(5)).toEqual([200]);
+  });
+
+  it('pauses a random part of that time, so that nodes do not retry at the same moment', async () => {
+    const { state, control } = awayControl();
+    const { store, pauses } = storeOver(control, { random: () => 0.25 });
+    store.release('first', 'wallet-1');
+    await expect.poll(() => pauses.slice(0, 2)).toEqual([50, 100]);
+    state.isAway = false;
+    await store.drain(DRAIN_MS);
+  });
+
+  it('sends eight releases at once, and the next ones after their answers', async () => {
+    const answers: (() => void)[] = [];
+    const { store, sent } = storeOver({
+      releaseIdempotencyKey: () =>
+        new Promise((resolve) => {
+          answers.push(() => resolve({ ok: true, userErrors: [] }));
+        }),
+    });
+    for (let at = 0; at < 20; at += 1) store.release(`request ${at}`, 'wallet-1');
+    expect(sent).toHaveLength(1);
+    answers.shift()?.();
+    await expect.poll(() => sent.length).toBe(9);
+    for (const answer of answers.splice(0)) answer();
+    await expect.poll(() => sent.length).toBe(17);
+    for (const answer of answers.splice(0)) answer();
+    await expect.poll(() => sent.length).toBe(20);
+    for (const answer of answers.splice(0)) answer();
+  });
+
+  it('drains at once if every release is acknowledged, and gives up after the limit', async () => {
+    const { state, control } = awayControl();
+    const limits: number[] = [];
+    let limitReached = (): void => undefined;
+    const pause = async (ms: number): Promise<void> => {
+      if (ms !== 5_000) return sleep(0);
+      limits.push(ms);
+      return new Promise((resolve) => {
+        limitReached = resolve;
+      });
+    };
+    const { store } = storeOver(control, { pause });
+    await store.drain(5_000);
+    store.release('request-1', 'wallet-1');
+    let drained = false;
+    const draining = store.drain(5_000).then(() => (drained = true));
+    await sleep(5);
+    expect(drained).toBe(false);
+    limitReached();
+    await draining;
+    state.isAway = false;
+    await store.drain(5_000);
+    expect(limits).toEqual([5_000, 5_000, 5_000]);
+  });
+
+  it('counts a request once, however often its release is queued', async () => {
+    const { state, control } = awayControl();
+    const { store } = storeOver(control);
+    for (let count = 0; count < PENDING_RELEASES_MAX; count += 1) store.release('request-1', 'wallet-1');
+    expect(await store.reserve(INPUT)).toMatchObject({ state: 'CLAIMED' });
+    state.isAway = false;
+    await store.drain(DRAIN_MS);
+  });
+
+  it('counts the pending releases of each wallet, and forgets those that are acknowledged', async () => {
+    const { state, control } = awayControl();
+    const { store } = storeOver(control);
+    const HALF = PENDING_RELEASES_MAX / 2;
+    for (let at = 0; at < HALF; at += 1) store.release(`request ${at}`, 'wallet-1');
+    await expect(store.reserve(INPUT)).rejects.toThrow('is the control plane reachable?');
+    state.isAway = false;
+    await store.drain(DRAIN_MS);
+    state.isAway = true;
+    for (let at = 0; at < HALF - 1; at += 1) store.release(`request ${at}`, 'wallet-1');
+    expect(await store.reserve(INPUT)).toMatchObject({ state: 'CLAIMED' });
+    state.isAway = false;
+    await store.drain(DRAIN_MS);
   });
 
   it('releases an unanswered reservation, and retries until the release is acknowledged', async () => {
@@ -210,7 +335,7 @@ describe('the remote idempotency store', () => {
       },
     });
     await expect(store.reserve(INPUT)).rejects.toThrow('no answer');
-    await store.drain(10_000);
+    await store.drain(DRAIN_MS);
     expect(sent.slice(4)).toEqual(Array(4).fill({ nodeId: 'node-1', requestId: 'request-1' }));
   });
 
@@ -223,7 +348,7 @@ describe('the remote idempotency store', () => {
       },
     });
     expect(await store.reserve(INPUT)).toMatchObject({ state: 'CLAIMED' });
-    await store.drain(1_000);
+    await store.drain(DRAIN_MS);
     expect(sent).toEqual(Array(4).fill({ ...INPUT, ...SELF }));
   });
 
@@ -262,9 +387,10 @@ describe('the remote idempotency store', () => {
 
   it('does not delay a release behind others that fail', async () => {
     const acknowledged = new Set<string>();
+    let isAnswered = false;
     const { store } = storeOver({
       releaseIdempotencyKey: async ({ requestId }) => {
-        if (requestId.startsWith('lost')) throw new Error('no answer');
+        if (requestId.startsWith('lost') && !isAnswered) throw new Error('no answer');
         acknowledged.add(requestId);
         return { ok: true, userErrors: [] };
       },
@@ -272,21 +398,17 @@ describe('the remote idempotency store', () => {
     for (let at = 0; at < 20; at += 1) store.release(`lost ${at}`, 'wallet-1');
     store.release('other', 'wallet-1');
     await expect.poll(() => [...acknowledged]).toEqual(['other']);
-    await store.drain(1);
+    isAnswered = true;
+    await store.drain(DRAIN_MS);
   });
 
   it('reserves no key while too many releases are unacknowledged', async () => {
-    let isAway = true;
-    const { store } = storeOver({
-      releaseIdempotencyKey: async () => {
-        if (isAway) throw new Error('no answer');
-        return { ok: true, userErrors: [] };
-      },
-    });
-    for (let at = 0; at < 10_000; at += 1) store.release(`request ${at}`, 'wallet-2');
+    const { state, control } = awayControl();
+    const { store } = storeOver(control);
+    for (let at = 0; at < PENDING_RELEASES_MAX; at += 1) store.release(`request ${at}`, 'wallet-2');
     await expect(store.reserve(INPUT)).rejects.toThrow('too many Idempotency-Keys');
-    isAway = false;
-    await store.drain(10_000);
+    state.isAway = false;
+    await store.drain(DRAIN_MS);
     expect(await store.reserve(INPUT)).toMatchObject({ state: 'CLAIMED' });
   });
 });

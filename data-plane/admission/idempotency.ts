@@ -3,7 +3,6 @@
  * key is charged at most once over all nodes. A request that costs nothing releases its key.
  */
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '@gateway/shared/failures';
 import type { NodeProcess, NodeRequestClaimAnswer, NodeRequestClaimInput } from '@gateway/shared/node-api';
 import type { Call } from '../call/call.ts';
@@ -28,22 +27,26 @@ export interface IdempotencyStoreParts {
   self(): NodeProcess | undefined;
   /** A monotonic clock in ms. */
   now(): number;
+  /** Resolves after this time in ms. */
+  pause(ms: number): Promise<void>;
+  /** A random number from 0 to below 1. */
+  random(): number;
 }
 
 /**
- * Maximum number of unacknowledged releases. A wallet that has as many of them as are still free reserves no
- * further key, because it could not be released. So one wallet takes at most a half, and others find room.
+ * Maximum number of unacknowledged releases. A wallet may have at most as many of them as are still free,
+ * else it can reserve no further key. So one wallet takes at most a half, and other wallets find room.
  */
 export const PENDING_RELEASES_MAX = 10_000;
 const RELEASES_AT_ONCE = 8;
 /**
- * Tries of one reservation, so that a control plane that answers after seconds fails no request. Each try has
- * the time limit of the client. A control plane that is away refuses each try at once.
+ * Maximum number of tries of one reservation. Several tries bridge seconds in which the control plane does
+ * not answer. Each try has the time limit of the client.
  */
 const RESERVE_TRIES = 4;
 const RESERVE_RETRY_MS = 100;
-/** Back-off after an unacknowledged release, in ms. */
-const RETRY_BASE_MS = 100;
+/** Upper bound of the first pause after an unacknowledged release, in ms. It doubles with each failure. */
+const RETRY_FIRST_MS = 200;
 const RETRY_MAX_MS = 1_000;
 
 /**
@@ -77,7 +80,7 @@ export class RemoteIdempotencyStore implements IdempotencyStore {
         return await this.#parts.control.reserveIdempotencyKey({ ...input, ...self });
       } catch (error) {
         if (tries < RESERVE_TRIES) {
-          await sleep(RESERVE_RETRY_MS);
+          await this.#parts.pause(RESERVE_RETRY_MS);
           continue;
         }
         // The message may have arrived although no answer came.
@@ -94,7 +97,7 @@ export class RemoteIdempotencyStore implements IdempotencyStore {
 
   /** Resolves when every release is acknowledged, or after `limitMs`. */
   async drain(limitMs: number): Promise<void> {
-    await Promise.race([this.#releasing, sleep(limitMs, undefined, { ref: false })]);
+    await Promise.race([this.#releasing, this.#parts.pause(limitMs)]);
   }
 
   #queueRelease(requestId: string, walletId: string): void {
@@ -108,8 +111,8 @@ export class RemoteIdempotencyStore implements IdempotencyStore {
       const batch = [...this.#pending].slice(0, RELEASES_AT_ONCE);
       const acknowledged = await Promise.all(batch.map((one) => this.#tryRelease(one)));
       failures = acknowledged.every(Boolean) ? 0 : failures + 1;
-      const maxMs = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** Math.min(failures, 10));
-      if (failures > 0) await sleep(Math.random() * maxMs, undefined, { ref: false });
+      const maxMs = Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** (failures - 1));
+      if (failures > 0) await this.#parts.pause(this.#parts.random() * maxMs);
     }
     this.#releasing = undefined;
   }
