@@ -227,7 +227,7 @@ describe('a bill', () => {
     expect([ledger.open, ledger.charges]).toEqual([0, []]);
   });
 
-  it('that ends with an unexpected error or none is reported once as an internal failure', async () => {
+  it('is reported once as an internal failure after an unexpected error or none', async () => {
     for (const error of [new Error('bug'), undefined]) {
       const { bill } = await open();
       bill.close(error);

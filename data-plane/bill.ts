@@ -203,7 +203,7 @@ export class Bill {
     };
   }
 
-  /** The attempts with that of the upstream whose answer was delivered, or was about to be. */
+  /** The attempts, with the one whose answer was delivered or would have been delivered. */
   #withLastAttempt(tried: AttemptList, end: Pick<UsageRecord, 'outcome' | 'errorCode'>): AttemptList {
     if (this.routeId === null) return tried;
     const outcome = relayedOutcome(end.outcome);

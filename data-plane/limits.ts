@@ -113,8 +113,8 @@ export const REQUESTS_PER_SOCKET = 10_000;
 
 /**
  * Connections per address (IPv6: per /64) on which no valid key was sent. Connections of customers do not
- * count, nor those of the proxies in TRUST_PROXY. As many as a wallet keeps open, because a customer that
- * starts may open all connections before the first key arrives.
+ * count, and connections of the proxies in TRUST_PROXY do not count. The limit equals that of a wallet,
+ * because a client that starts may open all its connections before it sends a key.
  */
 export const STRANGERS_PER_ADDRESS = 512;
 /**
@@ -129,11 +129,11 @@ export const STRANGERS_MAX = 4_096;
 export const KNOWN_RESERVE = 4_096;
 /** How long an address counts as known after a valid key, in ms. */
 export const KNOWN_ADDRESS_MS = 3_600_000;
-/** Addresses that are known at once; the one that was not seen for longest is forgotten. */
+/** Maximum number of known addresses. Beyond it, the least recently used address is forgotten. */
 export const KNOWN_ADDRESSES = 20_000;
 /**
- * Connections per wallet that stay open between requests, eight for each concurrent request. Above it, each
- * connection is closed after its answer. Those of the proxies in TRUST_PROXY do not count.
+ * Connections per wallet that stay open between requests: eight for each concurrent request. Every connection
+ * above this limit is closed after its answer. Connections of the proxies in TRUST_PROXY do not count.
  */
 export const CONNECTIONS_PER_WALLET = 512;
 /** Log lines about failed requests per wallet and minute; the metrics count all of them. */

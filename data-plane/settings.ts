@@ -4,9 +4,12 @@
 export interface ServerSettings {
   /** Addresses or CIDR blocks of proxies whose `x-forwarded-for` is trusted. */
   trustedProxies: string[];
-  /** Bearer token of `/metrics`; undefined serves metrics to local peers alone. */
+  /** Bearer token of `/metrics`. Direct callers with a loopback or private address need none. */
   metricsToken?: string | undefined;
-  /** Age in ms since the last confirmation from which on a configuration is not served: requests get 503. */
+  /**
+   * Maximum time in ms since the control plane last confirmed the configuration. After that, requests get
+   * 503.
+   */
   maxConfigAgeMs: number;
 }
 
@@ -30,12 +33,12 @@ export function readServerSettings(env: Record<string, string | undefined>): Ser
   };
 }
 
-/** A duration in ms; undefined without a text. Throws an Error for an unreadable text. */
+/** The duration in ms; undefined if MAX_CONFIG_AGE is not set. Throws an Error if it is malformed. */
 function readDuration(text: string | undefined): number | undefined {
   if (!text) return undefined;
   const match = /^(\d+)([smhd]?)$/.exec(text);
   const unit = UNITS[match?.[2] || 's'];
   if (!match || unit === undefined)
-    throw new Error(`MAX_CONFIG_AGE is "${text}"; write it like 24h, 90m or 30s`);
+    throw new Error(`MAX_CONFIG_AGE is "${text}". Write a duration such as 24h, 90m or 30s.`);
   return Number(match[1]) * unit;
 }

@@ -9,15 +9,15 @@ const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 /** Is notified of every attempt at an upstream. */
 export interface UpstreamObserver {
-  /** An attempt ended with this fault; undefined: with success. */
+  /** An attempt ended with this fault; undefined stands for success. */
   attemptEnded(providerId: string, fault: Fault | undefined): void;
   /** An answer began `ms` after its attempt started. */
   answerBegan(providerId: string, ms: number): void;
-  /** An answer stated its input tokens, and those of them that came from a prompt cache. */
+  /** An answer stated its number of input tokens, and how many of them came from a prompt cache. */
   inputCounted(providerId: string, tokens: { input: number; cached: number }): void;
-  /** The upstream was asked because another one was slow, and whether its answer was used. */
+  /** The upstream was asked because another one was slow. `won`: whether its answer was used. */
   hedged(providerId: string, won: boolean): void;
-  /** A credential is left alone, because its quota is nearly used up. */
+  /** Other credentials are preferred, because the quota of this one is nearly used up. */
   spared(providerId: string): void;
   /** One route to the upstream was ejected after failures. */
   routeEjected(providerId: string): void;

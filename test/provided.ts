@@ -1,9 +1,9 @@
-/** Values that the global setup of a test run (postgres.ts) provides to test files. */
+/** Types of the values that the global setup of a test run (postgres.ts) provides to test files. */
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Address of the run's PostgreSQL, for its superuser. */
+    /** Connection string of the run's PostgreSQL, with the superuser's password. */
     postgresUrl: string;
-    /** A folder for files that the test files of a worker share. It is removed after the run. */
+    /** Temporary folder of this run, for files that several test files share. It is removed after the run. */
     runFolder: string;
   }
 }

@@ -55,7 +55,7 @@ async function providerWith(condition: (provider: Provider) => boolean): Promise
 }
 
 describe('an upstream', () => {
-  it('that refuses the credential keeps its circuit closed, and the credential shows REFUSED', async () => {
+  it('keeps its circuit closed if it refuses the credential, which shows REFUSED', async () => {
     status = 401;
     expect((await ask(house.url, customer)).status).toBe(502);
     const { health, credentials } = await providerWith((provider) => provider.health.requests5m > 0);
@@ -63,7 +63,7 @@ describe('an upstream', () => {
     expect(credentials).toEqual([{ lastUsedAt: expect.any(String), lastError: 'REFUSED' }]);
   });
 
-  it('that fails too often has an open circuit in the API and in the metrics', async () => {
+  it('has an open circuit in the API and in the metrics if it fails too often', async () => {
     status = 500;
     // The refused credential is suspended for minutes, so requests need another one.
     const other = { providerId, label: 'other', secret: 'another-secret', reason: 'test' };

@@ -9,7 +9,7 @@ import type { Call } from '../call/call.ts';
 /** Where an endpoint takes a key from besides `Authorization: Bearer`, which every endpoint accepts. */
 export type Credentials = 'bearer' | 'messages' | 'generative' | 'models' | 'realtime';
 
-/** The sender of a request, whose key is valid for it. */
+/** The sender of a request with a valid key. */
 export interface Caller {
   key: KeyRecord;
   /** Digest of the secret that came with the request. */

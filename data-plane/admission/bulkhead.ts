@@ -88,7 +88,7 @@ export class StreamsByKey {
   /** Digests of the secrets that the requests came with, by key id and cut. */
   readonly #cuts = new Map<string, Map<Cut, string>>();
 
-  /** Adds a request that starts. `digest` is that of the secret with which it came. */
+  /** Adds a request that starts. `digest` is the digest of the secret that it was sent with. */
   add({ id, digest }: { id: string; digest: string }, cut: Cut): void {
     const cuts = this.#cuts.get(id);
     if (cuts) cuts.set(cut, digest);

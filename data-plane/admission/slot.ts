@@ -1,4 +1,4 @@
-/** The place of a request among the concurrent ones of its wallet and key, taken before its body is read. */
+/** Counts a request among the concurrent requests of its wallet and key, before its body is read. */
 import type { Payer } from '../call/body.ts';
 import type { Config } from '../config/config.ts';
 import { withWalletPage } from '../ledger/holds.ts';

@@ -35,12 +35,12 @@ function flood(count: number): Socket[] {
 }
 
 describe('connections without a valid key', () => {
-  it('of one address are bounded', () => {
+  it('are limited per address', () => {
     for (let count = 0; count < STRANGERS_PER_ADDRESS; count += 1) expect(isOpen(CUSTOMER)).toBe(true);
     expect([isOpen(CUSTOMER), isOpen('192.0.2.2')]).toEqual([false, true]);
   });
 
-  it('of all addresses are bounded together, and known addresses have a reserve', () => {
+  it('are limited over all addresses, with a reserve for known addresses', () => {
     strangers.identified(connect(CUSTOMER));
     const sockets = flood(STRANGERS_MAX);
     expect(sockets.every(({ destroyed }) => !destroyed)).toBe(true);
@@ -50,7 +50,7 @@ describe('connections without a valid key', () => {
     expect(isOpen('192.0.2.2')).toBe(true);
   });
 
-  it('of known addresses are bounded by the reserve', () => {
+  it('are limited by the reserve if their addresses are known', () => {
     const known = Array.from({ length: 10 }, (_, index) => `203.0.113.${index}`);
     for (const address of known) strangers.identified(connect(address));
     flood(STRANGERS_MAX);
@@ -60,7 +60,7 @@ describe('connections without a valid key', () => {
     expect(open).toBe(KNOWN_RESERVE);
   });
 
-  it('of an address are unknown again an hour after the last valid key', () => {
+  it('lose the reserve an hour after the last valid key of their address', () => {
     const kept = connect(CUSTOMER);
     strangers.identified(kept);
     flood(STRANGERS_MAX);
@@ -72,7 +72,7 @@ describe('connections without a valid key', () => {
     expect(isOpen(CUSTOMER)).toBe(false);
   });
 
-  it('of trusted proxies do not count', () => {
+  it('do not count if a trusted proxy opened them', () => {
     flood(STRANGERS_MAX);
     expect(isOpen('198.51.100.1')).toBe(true);
   });

@@ -53,7 +53,7 @@ export function createConversation(call: Call, services: Services): Promise<void
   return withFreeCaller(call, services, { credentials: 'bearer', serve });
 }
 
-/** The model under which a conversation is created, and the routes that can. */
+/** The model of a new conversation, and the routes that can create it; undefined if there is none. */
 function placeFor(
   { config, query }: Call,
   { caller }: StateCaller,
@@ -84,7 +84,7 @@ export async function conversationBody(call: Call, model?: SoldModel): Promise<B
   return replaceMembers(body.bytes, body.members, { edits: new Map(), removals });
 }
 
-/** Items obey the rules of `input`: references to stored items are refused. */
+/** Throws `invalid_request` for items that break the rules of `input`, such as references to stored items. */
 function checkItems({ inbound }: Dialect, items: unknown[]): void {
   try {
     inbound.decodeRequest({ model: 'model', input: items }, {});

@@ -26,7 +26,7 @@ const ANSWER_BYTES = 64 * 1024;
 const CHARACTERS_PER_TOKEN = 4;
 /** Estimate for an image or a document of any size, in tokens. */
 const MEDIA_TOKENS = 1_000;
-/** Length from which on a text without white space counts as base64 of media, in characters. */
+/** Minimum length of a text without white space that counts as base64 of media, in characters. */
 const MEDIA_CHARACTERS = 4_096;
 
 /** The token count in one format. */

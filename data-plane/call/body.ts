@@ -10,7 +10,7 @@ import type { ArrivingBody, SlowBodies } from './slow-bodies.ts';
 /** The caller of a request, who pays for its body. */
 export interface Payer {
   readonly walletId: string;
-  /** Resolves if the wallet can pay for a request. Rejects with `insufficient_funds` and its like. */
+  /** Resolves if the wallet can pay for a request, else rejects with the ledger's refusal. */
   afford(): Promise<void>;
 }
 
@@ -71,7 +71,7 @@ export class IncomingBody implements ArrivingBody {
     });
   }
 
-  /** The chunks of the body as they arrive, instead of `read`. Rejects like it. */
+  /** The chunks of the body as they arrive. Use it instead of `read`. Rejects for the same reasons. */
   async *chunks(limitBytes: number): AsyncGenerator<Buffer> {
     if (this.#announced > limitBytes) throw bodyTooLarge(limitBytes);
     this.#limitBytes = limitBytes;

@@ -1,4 +1,4 @@
-/** Unseals the credentials of a configuration, and tells those of requests from client certificates. */
+/** Unseals the credentials of a configuration, and separates client certificates from other credentials. */
 import type { KeyObject } from 'node:crypto';
 import { CLIENT_CERTIFICATE } from '@gateway/shared/clouds/access';
 import type { ConfigEntry } from '@gateway/shared/node-api';

@@ -66,7 +66,7 @@ it('changes that arrive during a write are written at once, and acknowledged onc
   expect(sent).toEqual([1, 4]);
 });
 
-it('of acknowledgements that wait, applied revisions replace each other, and refusals remain', async () => {
+it('a waiting acknowledgement of a revision is replaced by a later one, and a refusal is kept', async () => {
   const sent: number[] = [];
   const first = Promise.withResolvers<void>();
   const acks = accepted(async ({ revision }) => {

@@ -36,7 +36,7 @@ describe('the key of stored objects', () => {
     expect(second?.open(id, 'response', 'wallet-a')).toEqual(OBJECT);
   });
 
-  it('that is missing or was sealed for another node leaves the configuration usable', () => {
+  it('leaves the configuration usable if it is missing or sealed for another node', () => {
     expect(idsOf(one.privateKey, null)).toBeUndefined();
     expect(idsOf(one.privateKey, sealedFor(two))).toBeUndefined();
     expect(idsOf(one.privateKey, 'broken')).toBeUndefined();

@@ -16,7 +16,10 @@ export interface TableEntry extends ConfigEntry {
 
 export type EntryTable = PersistentMap<TableEntry>;
 
-/** Kinds of which a bad record concerns one upstream alone: a newer control plane may know more words. */
+/**
+ * Kinds whose malformed records are skipped. Such a record affects only one upstream, and may have words of a
+ * newer control plane.
+ */
 const UPSTREAM_KINDS: ReadonlySet<ConfigKind> = new Set<ConfigKind>(['PROVIDER', 'ROUTE']);
 
 /** One consistent state of the configuration. Immutable; `changed` returns the next one. */

@@ -144,7 +144,7 @@ describe('later turns', () => {
     }
   });
 
-  it('of different wallets with one session are spread', async () => {
+  it('go to different routes for different wallets with the same session', async () => {
     useCredentials('wallets', 5);
     const [node] = nodes;
     for (let index = 0; index < 12; index += 1) {

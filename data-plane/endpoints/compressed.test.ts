@@ -82,7 +82,7 @@ describe('a compressed body', () => {
 });
 
 describe('a body that expands', () => {
-  it('above the limit of its endpoint is refused', async () => {
+  it('is refused if the result is above the limit of its endpoint', async () => {
     const body = gzipSync(JSON.stringify({ model: 'swift', input: noise(5 * MEGABYTE) }));
     const headers = { 'content-encoding': 'gzip' };
     const { status, text } = await node.call({ path: '/v1/embeddings', body, headers });
@@ -90,7 +90,7 @@ describe('a body that expands', () => {
     expect([status, text]).toEqual([413, expect.stringContaining('4 MiB')]);
   });
 
-  it.each(['gzip', 'br'] as const)('to more than 200 times its size is refused as %s', async (encoding) => {
+  it.each(['gzip', 'br'] as const)('is refused as %s if it grows more than 200 times', async (encoding) => {
     const compress = encoding === 'gzip' ? gzipSync : brotliCompressSync;
     const { status, text } = await send(encoding, compress(question('x'.repeat(30 * MEGABYTE))));
     expect([status, text]).toEqual([400, expect.stringContaining('200 times')]);

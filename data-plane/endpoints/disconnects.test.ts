@@ -83,7 +83,7 @@ describe('a client that disconnects from a stream', () => {
     expect(node.ledger.free).toEqual([]);
   });
 
-  it('at the same moment as the upstream is charged once or not at all', async () => {
+  it('is charged once or not at all if the upstream disconnects at the same moment', async () => {
     const { socket, text } = ask();
     await until(() => text().includes('lo'));
     socket.destroy();
@@ -93,7 +93,7 @@ describe('a client that disconnects from a stream', () => {
     upstream = await startUpstream(() => ({}));
   });
 
-  it('after content is charged once, at any moment of the relay', async () => {
+  it('is charged once at any moment after the first content', async () => {
     const chunks = Array.from({ length: 200 }, () => delta('word '));
     upstream.play = () => ({ headers: SSE, chunks, gapMs: 1, hang: 'after-chunks' });
     const rounds = 40;

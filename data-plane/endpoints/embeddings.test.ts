@@ -55,7 +55,7 @@ const GOOGLE_REQUEST = {
 };
 
 describe('embeddings', () => {
-  it('in OpenAI’s format pass to and from a like upstream, with the catalog’s model name', async () => {
+  it('pass unchanged from client to upstream in OpenAI’s format, except for the model’s name', async () => {
     serve('openai-chat', ['embeddings'], OPENAI_ANSWER);
     const body = { model: 'swift', input: ['a', 'b'], encoding_format: 'base64', user: 'u' };
     const { text } = await node.call({ path: '/v1/embeddings', body });
@@ -64,7 +64,7 @@ describe('embeddings', () => {
     expect(node.ledger.charges).toMatchObject([{ family: 'embeddings', tokens: { input: 4 } }]);
   });
 
-  it('in OpenAI’s format are translated for a Google upstream, as numbers or as base64', async () => {
+  it('are translated from OpenAI’s format for a Google upstream, as numbers or as base64', async () => {
     serve('google-generate', ['embeddings'], GOOGLE_ANSWER);
     const ask = (extra: object) =>
       node.call({
@@ -94,7 +94,7 @@ describe('embeddings', () => {
     expect(bytes).toMatchObject({ data: [{ embedding: 'AACAPwAAAEA=' }, {}] });
   });
 
-  it('in Google’s format are translated for an OpenAI upstream, in order and with losses named', async () => {
+  it('are translated from Google’s format for an OpenAI upstream, in order, with losses named', async () => {
     serve('openai-chat', ['embeddings'], OPENAI_ANSWER);
     const path = '/v1beta/models/swift:batchEmbedContents';
     const { status, text, headers } = await node.call({ path, body: GOOGLE_REQUEST });
@@ -114,7 +114,7 @@ describe('embeddings', () => {
     expect(node.ledger.charges).toHaveLength(1);
   });
 
-  it('in Google’s format are served one at a time under v1 and v1beta', async () => {
+  it('are served one at a time in Google’s format under v1 and v1beta', async () => {
     serve('google-generate', ['embeddings'], { embedding: { values: [1] } });
     const body = { content: { parts: [{ text: 'a' }] }, taskType: 'X' };
     for (const version of ['v1', 'v1beta']) {

@@ -93,7 +93,7 @@ const answered = (clients: RawClient[], status: number): Promise<void> =>
 const CHUNKED = 'Transfer-Encoding: chunked';
 
 describe('a body of the hostile customer', () => {
-  it('in chunks of one byte is refused while it arrives', async () => {
+  it('is refused while it arrives in chunks of one byte', async () => {
     const clients = Array.from({ length: 20 }, () => openRaw(CHUNKED));
     for (const { socket } of clients) socket.write('1\r\n \r\n'.repeat(2_000));
     await answered(clients, 400);
@@ -101,7 +101,7 @@ describe('a body of the hostile customer', () => {
     await expectService();
   });
 
-  it('that is announced as large is not read if the wallet has no money', async () => {
+  it('is not read if it is announced as large and the wallet has no money', async () => {
     node.ledger.broke.add('hostile');
     const clients = Array.from({ length: 38 }, () => openRaw(`Content-Length: ${30 * MEGABYTE}`));
     await answered(clients, 402);
@@ -109,7 +109,7 @@ describe('a body of the hostile customer', () => {
     expect(node.ledger.open).toBe(0);
   });
 
-  it('that is refused is read on for a moment, and then the connection closes', async () => {
+  it('is read for a moment after its refusal, and then the connection closes', async () => {
     node.ledger.broke.add('hostile');
     const { socket, text } = openRaw(`Content-Length: ${30 * MEGABYTE}`);
     const written = new Promise((resolve) => {
@@ -121,7 +121,7 @@ describe('a body of the hostile customer', () => {
     expect(status).toBe(402);
   });
 
-  it('that grows large in chunks is not read on if the wallet has no money', async () => {
+  it('is read no further once it is large and the wallet has no money', async () => {
     node.ledger.broke.add('hostile');
     const clients = Array.from({ length: 10 }, () => openRaw(CHUNKED));
     for (const { socket } of clients) socket.write(`${(100_000).toString(16)}\r\n${' '.repeat(100_000)}`);
@@ -129,7 +129,7 @@ describe('a body of the hostile customer', () => {
     await expectService();
   });
 
-  it('that is large and slow takes at most half of the memory', async () => {
+  it('takes at most half of the memory if it is large and slow', async () => {
     const clients = Array.from({ length: 38 }, () => openRaw(`Content-Length: ${MEGABYTE}`));
     for (const { socket } of clients) socket.write(' '.repeat(MEGABYTE - 1));
     const refused = (): number => clients.filter(({ text }) => text().startsWith('HTTP/1.1 429')).length;
@@ -138,7 +138,7 @@ describe('a body of the hostile customer', () => {
     expect(refused()).toBeLessThan(38);
   });
 
-  it('that makes no progress is ended with 408', async () => {
+  it('is ended with 408 if it makes no progress', async () => {
     const clients = Array.from({ length: 38 }, () => openRaw(`Content-Length: ${MEGABYTE}`));
     for (const { socket } of clients) socket.write(' ');
     await expectService();
@@ -147,7 +147,7 @@ describe('a body of the hostile customer', () => {
     await expectService();
   });
 
-  it('that is a form without money is not spooled', async () => {
+  it('is not spooled as a form if the wallet has no money', async () => {
     node.ledger.broke.add('hostile');
     const announced = openRaw(`Content-Length: ${2 * MEGABYTE}`, { target: FORM });
     const chunked = openRaw(CHUNKED, { target: FORM });
@@ -157,14 +157,14 @@ describe('a body of the hostile customer', () => {
     await expectService();
   });
 
-  it('that is a form in chunks of one byte is refused while it arrives', async () => {
+  it('is refused while it arrives as a form in chunks of one byte', async () => {
     const client = openRaw(CHUNKED, { target: FORM });
     client.socket.write(`${FILE.length.toString(16)}\r\n${FILE}\r\n${'1\r\n \r\n'.repeat(2_000)}`);
     await answered([client], 400);
     await expectService();
   });
 
-  it('that is a form with long fields takes at most half of the memory', async () => {
+  it('takes at most half of the memory as a form with long fields', async () => {
     const field = (name: string): string =>
       `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${' '.repeat(250_000)}\r\n`;
     const form = Array.from({ length: 12 }, (_, at) => field(`field-${at}`)).join('');
@@ -174,7 +174,7 @@ describe('a body of the hostile customer', () => {
     await expectService();
   });
 
-  it('that is a slow form is ended with 408', async () => {
+  it('is ended with 408 if it is a slow form', async () => {
     const client = openRaw(`Content-Length: ${MEGABYTE}`, { target: FORM });
     client.socket.write(FILE);
     await expectService();
@@ -245,13 +245,13 @@ describe('an upstream that refuses requests of the hostile customer', () => {
   };
   const FORBIDDEN = { ...QUESTION, messages: [{ role: 'user', content: 'forbidden' }] };
 
-  it('with 403 serves the other one with the same credential', async () => {
+  it('serves another customer with the same credential after a 403', async () => {
     refuseHostile(403);
     for (let count = 0; count < 10; count += 1) expect((await asHostile(FORBIDDEN)).status).toBe(502);
     await expectService();
   });
 
-  it('with 401 serves the other one with the same credential', async () => {
+  it('serves another customer with the same credential after a 401', async () => {
     refuseHostile(401);
     for (let count = 0; count < 5; count += 1) {
       expect((await asHostile(FORBIDDEN)).status).toBe(502);
@@ -259,7 +259,7 @@ describe('an upstream that refuses requests of the hostile customer', () => {
     }
   });
 
-  it('with 403 is not asked again once several customers have met it', async () => {
+  it('is not asked again after several customers got a 403', async () => {
     refuseHostile(403);
     for (let count = 0; count < REFUSED_WALLETS; count += 1)
       await node.call({ body: FORBIDDEN, headers: bearer(addKey(`wallet-of-${count}`)) });
@@ -285,14 +285,14 @@ describe('a hostile upstream', () => {
   const askEvil = (): Promise<CallResult> => node.call({ body: { ...QUESTION, model: 'evil' } });
   afterEach(() => raw.close());
 
-  it('that answers in chunks of one byte fails, and others are asked', async () => {
+  it('fails if it answers in chunks of one byte, and others are asked', async () => {
     const head = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
     await startRaw(head + '1\r\n \r\n'.repeat(5_000));
     expect((await askEvil()).status).toBe(502);
     await expectService();
   });
 
-  it('that sends only interim responses fails', async () => {
+  it('fails if it sends only interim responses', async () => {
     await startRaw('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(INTERIM_RESPONSES + 1));
     expect((await askEvil()).status).toBe(502);
     await expectService();

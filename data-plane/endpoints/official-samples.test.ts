@@ -132,7 +132,7 @@ describe('a count of tokens', () => {
   const input = { model: 'swift', input: 'Hello there, friend' };
   const path = '/v1/responses/input_tokens';
 
-  it('in the responses format comes from an upstream of the format', async () => {
+  it('comes from an upstream of the responses format for a client of this format', async () => {
     serve('openai-responses', ['chat_completions'], { object: 'response.input_tokens', input_tokens: 17 });
     const { text, headers } = await node.call({ path, body: { ...input, store: true } });
     expect(JSON.parse(text)).toEqual({ object: 'response.input_tokens', input_tokens: 17 });

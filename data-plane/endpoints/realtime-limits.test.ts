@@ -41,7 +41,7 @@ afterEach(async () => {
 });
 
 describe('a side of a realtime session', () => {
-  it('that sends too many frames is read more slowly, and loses none', async () => {
+  it('is read more slowly if it sends too many frames, and loses none', async () => {
     const frame = JSON.stringify({ type: 'input_audio_buffer.append', audio: 'x'.repeat(4_000) });
     const count = FRAMES_AT_ONCE + 500;
     for (let index = 0; index < count; index += 1) client.socket.send(frame);
@@ -53,7 +53,7 @@ describe('a side of a realtime session', () => {
     expect(client.socket.readyState).toBe(client.socket.OPEN);
   });
 
-  it('that sends too many pings is read more slowly', async () => {
+  it('is read more slowly if it sends too many pings', async () => {
     let pongs = 0;
     // One by one, because the library disconnects a client that does not wait for its pongs.
     const ping = async (): Promise<void> => {
@@ -71,13 +71,13 @@ describe('a side of a realtime session', () => {
     await later;
   });
 
-  it('that sends a message in too many fragments is disconnected', async () => {
+  it('is disconnected if it sends a message in too many fragments', async () => {
     for (let index = 0; index <= FRAGMENTS_PER_MESSAGE; index += 1) client.socket.send('x', { fin: false });
     expect(await client.closed).toBe(TOO_MANY_PIECES);
     expect(client.events.at(-1)?.type).toBe('error');
   });
 
-  it('that is an upstream and sends too many fragments ends the session at no cost', async () => {
+  it('ends the session at no cost if it is an upstream and sends too many fragments', async () => {
     upstream.created();
     for (let index = 0; index <= FRAGMENTS_PER_MESSAGE; index += 1)
       upstream.socket?.send('x', { fin: false });
@@ -87,7 +87,7 @@ describe('a side of a realtime session', () => {
 });
 
 describe('a frame of a realtime session', () => {
-  it('in too many network chunks is refused before it is complete', async () => {
+  it('is refused before it is complete if it has too many network chunks', async () => {
     // A masked text frame of 2 MiB that arrives one byte at a time.
     const head = Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 0x20, 0, 0, 0, 0, 0, 0]);
     connection.write(head);

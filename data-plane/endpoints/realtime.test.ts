@@ -94,7 +94,7 @@ describe('an upgrade', () => {
     expect(upstream.seen).toEqual([]);
   });
 
-  it('without money is refused before the upstream is asked', async () => {
+  it('is refused before the upstream is asked if the wallet has no money', async () => {
     node.ledger.refuse = new GatewayError('insufficient_funds', 'Top up.');
     const [status, text] = await refused('?model=swift');
     expect(status).toBe(402);
@@ -124,7 +124,7 @@ describe('an upgrade', () => {
     expect(half.status).toBe(400);
   });
 
-  it('on another path is answered as an ordinary request', async () => {
+  it('is answered as an ordinary request on another path', async () => {
     const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
     expect((await node.call({ method: 'GET', path: '/v1/responses', headers })).status).toBe(426);
     expect((await node.call({ method: 'GET', path: '/v1/models', headers })).status).toBe(200);
@@ -339,7 +339,7 @@ describe('a session', () => {
     expect([node.ledger.open, node.ledger.charges]).toEqual([0, []]);
   });
 
-  it('that is idle because the client does not read charges the open response', async () => {
+  it('charges the open response if it is idle because the client does not read', async () => {
     const client = await openSession();
     created();
     delta();
@@ -371,7 +371,7 @@ describe('a session', () => {
     expect([node.ledger.open, node.ledger.charges]).toEqual([0, []]);
   });
 
-  it('of a disabled key is closed, at no cost without an open response', async () => {
+  it('is closed when its key is disabled, at no cost without an open response', async () => {
     const client = await openSession();
     node.store.stop('key-1');
     expect(await client.closed).toBe(1008);
@@ -448,7 +448,7 @@ describe('frames', () => {
     },
   );
 
-  it('from the upstream that are too large end the session at no cost', async () => {
+  it('end the session at no cost if they are too large and from the upstream', async () => {
     const client = await openSession();
     created();
     delta();
@@ -459,7 +459,7 @@ describe('frames', () => {
     expect([node.ledger.open, node.ledger.charges]).toEqual([0, []]);
   });
 
-  it('that the client does not read slow the upstream down', async () => {
+  it('slow the upstream down while the client does not read', async () => {
     const client = await openSession();
     client.socket.pause();
     const text = 'x'.repeat(64 * 1024);

@@ -91,19 +91,19 @@ describe('a body', () => {
     });
   }
 
-  it('of 33 MiB is refused with 413 before it is read', async () => {
+  it('is refused with 413 before it is read if it has 33 MiB', async () => {
     const body = Buffer.alloc(33 * 1024 * 1024, 0x20);
     expect(await refused({ body })).toMatchObject({ status: 413 });
   });
 
-  it('that is not declared as JSON, or compressed, is refused with 415', async () => {
+  it('is refused with 415 if it is not declared as JSON, or compressed in an unknown way', async () => {
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     expect((await refused({ body: 'a=b', headers: form })).status).toBe(415);
     expect((await refused({ body: '{}', headers: { 'content-type': 'nonsense' } })).status).toBe(415);
     expect((await refused({ body: QUESTION, headers: { 'content-encoding': 'zstd' } })).status).toBe(415);
   });
 
-  it('with a model that does not exist, or that the key may not use, is refused with 404', async () => {
+  it('is refused with 404 if its model does not exist or the key may not use it', async () => {
     expect((await refused({ body: { ...QUESTION, model: 'nope' } })).status).toBe(404);
     expect((await refused({ body: QUESTION, headers: withKey({ group: 'vip' }) })).status).toBe(404);
     const headers = withKey({ id: 'key-3', allowedModels: ['flagship'] });
@@ -112,7 +112,7 @@ describe('a body', () => {
 });
 
 describe('a key', () => {
-  it('that is missing, malformed, unknown or in the wrong header is refused with 401', async () => {
+  it('is refused with 401 if it is missing, malformed, unknown or in the wrong header', async () => {
     expect((await refused({ body: QUESTION, headers: { authorization: '' } })).status).toBe(401);
     expect((await refused({ body: QUESTION, headers: { authorization: 'Bearer sk-short' } })).status).toBe(
       401,
@@ -125,7 +125,7 @@ describe('a key', () => {
     expect({ status, says: message.includes('Authorization: Bearer') }).toEqual({ status: 401, says: true });
   });
 
-  it('that is disabled, expired or used from another address is refused with 403', async () => {
+  it('is refused with 403 if it is disabled, expired or used from another address', async () => {
     const refusal = (changes: Partial<KeyRecord>) => refused({ body: QUESTION, headers: withKey(changes) });
     expect(await refusal({ enabled: false })).toMatchObject({ status: 403, code: 'key_disabled' });
     expect(await refusal({ expiresAt: 1 })).toMatchObject({ status: 403, code: 'key_expired' });
@@ -137,7 +137,7 @@ describe('a key', () => {
     expect((await node.call({ body: QUESTION, headers: allowed })).status).toBe(200);
   });
 
-  it('of a frozen wallet is refused with 403, of an empty one with 402 that no SDK retries', async () => {
+  it('is refused with 403 if its wallet is frozen, and with a final 402 if it is empty', async () => {
     node.store.accounts = [
       { kind: 'ACCOUNT', id: 'a', walletId: 'wallet-1', frozen: true, suspended: false, closed: false },
     ];
@@ -160,7 +160,7 @@ describe('a key', () => {
     expect((await refused({ body: QUESTION, headers })).status).toBe(401);
   });
 
-  it('of the Playground is accepted only with a current pass of the control plane', async () => {
+  it('is accepted as the Playground’s key only with a current pass of the control plane', async () => {
     const headers = withKey({ hidden: true });
     const pass = (at: number, keyId = 'key-2') => ({
       ...headers,
@@ -178,7 +178,7 @@ describe('a key', () => {
     expect(node.ledger.charges).toMatchObject([{ source: 'PLAYGROUND', ip: '192.0.2.7' }]);
   });
 
-  it('of the Playground reaches only the upstreams that its pass names', async () => {
+  it('reaches as the Playground’s key only the upstreams that its pass names', async () => {
     const headers = withKey({ hidden: true });
     const pass = (providerIds: readonly string[]): Record<string, string> => ({
       ...headers,

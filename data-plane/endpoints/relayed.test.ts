@@ -140,7 +140,7 @@ describe('an unknown member', () => {
     return node.call({ path, ...(await encoded(body, headers)) });
   };
 
-  it.each(kinds)('of %s is left out and named', async (_name, path, body, dropped, play) => {
+  it.each(kinds)('is left out of %s and named', async (_name, path, body, dropped, play) => {
     upstream.play = () => play;
     const { status, headers } = await send(path, body);
     expect([status, headers['x-gateway-dropped']]).toEqual([200, dropped]);
@@ -148,7 +148,7 @@ describe('an unknown member', () => {
     expect(upstream.seen[0]?.body).not.toContain('secret file');
   });
 
-  it.each(kinds)('of %s is refused for a strict client at no cost', async (_name, path, body) => {
+  it.each(kinds)('is refused in %s for a strict client at no cost', async (_name, path, body) => {
     const { status } = await send(path, body, { 'x-gateway-strict': '1' });
     expect(status).toBe(400);
     expect(upstream.seen).toEqual([]);
@@ -302,7 +302,7 @@ describe('a stream of events', () => {
     expectFree();
   });
 
-  it('of a transcription fails and is free if [DONE] comes before its last event', async () => {
+  it('fails and is free as a transcription if [DONE] comes before its last event', async () => {
     upstream.play = () => ({
       headers: SSE,
       chunks: [event({ type: 'transcript.text.delta', delta: 'Hel' }), DONE],

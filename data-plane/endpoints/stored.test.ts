@@ -143,7 +143,7 @@ describe('a stored response', () => {
     expect(failure.message).toContain('store: true');
   });
 
-  it('that its upstream lost is not found, under the id of the client', async () => {
+  it('is not found, under the id of the client, if its upstream has lost it', async () => {
     const { id } = await openai(0).responses.create({ ...ASK, input: 'one' });
     upstream.accounts.clear();
     const next = { ...ASK, previous_response_id: id, input: 'two' };
@@ -350,7 +350,7 @@ describe('a cached content', () => {
     expect(text).toContain('I remember: a long book | a long book');
   });
 
-  it('of another customer is not found, and lists are not offered', async () => {
+  it('is not found by another customer, and lists are not offered', async () => {
     useGoogle();
     const { name = '' } = await google(0).caches.create({ model: 'swift', config: { contents } });
     upstream.seen = [];

@@ -84,7 +84,7 @@ describe('a recording', () => {
     expect(node.ledger.charges).toMatchObject([{ family: 'audio', tokens: { input: 9, output: 2 } }]);
   });
 
-  it('above the memory limit is spooled to disk and arrives unchanged', async () => {
+  it('is spooled to disk above the memory limit and arrives unchanged', async () => {
     const { status } = await transcribe([
       ['file', sound(5 * MEGABYTE)],
       ['model', 'swift'],
@@ -204,7 +204,7 @@ describe('a form', () => {
     expectFree();
   });
 
-  it('of endless length is refused at the size limit', async () => {
+  it('is refused at the size limit if it never ends', async () => {
     const status = await new Promise<number>((resolve) => {
       const headers = {
         authorization: `Bearer ${node.secret}`,
@@ -228,7 +228,7 @@ describe('a form', () => {
     expectFree();
   });
 
-  it('whose client leaves in the middle leaves nothing held', async () => {
+  it('holds no memory after its client has left', async () => {
     const headers = {
       authorization: `Bearer ${node.secret}`,
       'content-type': 'multipart/form-data; boundary=x',

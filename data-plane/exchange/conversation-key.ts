@@ -18,11 +18,11 @@ const SESSION_HEADERS = [
   'x-session-id',
 ] as const;
 
-/** Characters of a session's name that count. */
+/** Maximum number of characters of a session's name in the key. */
 const NAME_CHARACTERS = 1_024;
-/** Characters of a text that count: so many of its beginning, and as many of its end. */
+/** Number of characters at the beginning of a text, and at its end, that the key depends on. */
 const EDGE_CHARACTERS = 512;
-/** Parts of one message that count, beginning with the last one: agents put the user's own words last. */
+/** Number of last parts of a message that the key depends on. Agents put the user's own words last. */
 const PARTS = 16;
 
 interface KeySource {
@@ -32,9 +32,9 @@ interface KeySource {
 }
 
 /**
- * The session that the client names, or else the beginning of the conversation, up to the first message of
- * the user: every later turn repeats it. It never depends on what changes with the turns, such as marks of
- * the prompt cache.
+ * The session that the client names; without a session, the beginning of the conversation up to the first
+ * user message, which every later turn repeats. The key never depends on anything that changes with the
+ * turns, such as marks of the prompt cache.
  */
 export function conversationKey({ request, body, headers }: KeySource): string {
   return sessionOf(body, headers) ?? `prefix ${prefixOf(request.messages)}`;

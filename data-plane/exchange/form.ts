@@ -181,7 +181,7 @@ class FormReader {
     const isRepeated = this.#names.has(name) && 'value' in part && !name.endsWith('[]');
     if (isRepeated)
       this.#fail(invalidRequest(`The field "${name.slice(0, 100)}" comes twice. Send it once.`, name));
-    // Some parsers would read another model from such parts than the one that is billed.
+    // Some upstreams would read such a part instead of the billed model.
     if (name.toLowerCase() === 'model' && (name !== 'model' || 'file' in part))
       this.#fail(invalidRequest('Write "model" in lower case, as an ordinary field.', name));
     this.#names.add(name);

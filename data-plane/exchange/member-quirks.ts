@@ -24,7 +24,7 @@ interface QuirkedBody {
   body: JsonObject;
   /** Names of the changed members of the top level. */
   changed: ReadonlySet<string>;
-  /** The members, as steps from the top level, that no longer say what the body said. */
+  /** Paths, from the top level, of the members whose meaning was changed or lost. */
   lost: readonly string[][];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Applies the quirks of an upstream that concern messages and tools: such a request is never mirrored, but
- * encoded again. Pure.
+ * Applies those quirks of an upstream that change messages and tools. A changed request is never mirrored; it
+ * is encoded from the canonical model. Pure.
  */
 import type { Quirk } from '@gateway/shared/quirks';
 import type { ChatRequest, Message, Part } from '../dialects/canonical.ts';
@@ -9,13 +9,13 @@ import { withToolNames } from './quirk-tool-names.ts';
 /** A request that was changed for an upstream. */
 export interface ReshapedRequest {
   request: ChatRequest;
-  /** JSON pointers into the client's request of what says less than before. */
+  /** JSON pointers, into the client's request, of the messages that lost their role. */
   lost: string[];
-  /** The client's names of tools by those that the upstream knows; undefined if they are the same. */
+  /** The client's names of tools, by the names that the upstream gets; undefined if no name was changed. */
   names: ReadonlyMap<string, string> | undefined;
 }
 
-/** The request after these quirks; undefined if they leave it as it is. */
+/** The request after these quirks; undefined if the quirks change nothing. */
 export function reshapedRequest(request: ChatRequest, quirks: readonly Quirk[]): ReshapedRequest | undefined {
   let reshaped: ReshapedRequest | undefined;
   for (const quirk of quirks) {
@@ -30,7 +30,7 @@ export function reshapedRequest(request: ChatRequest, quirks: readonly Quirk[]):
   return reshaped;
 }
 
-/** System messages as messages of a developer, or as the beginning of what the user says. */
+/** Turns system messages into developer messages, or into the beginning of the next user message. */
 function withoutSystem(
   { request, lost, names }: ReshapedRequest,
   { other }: Quirk,
@@ -59,7 +59,7 @@ function userMessage(parts: Part[]): Message {
   return { role: 'user', parts, at: parts[0]?.at ?? '' };
 }
 
-/** The parts in one list. Texts that meet become one text, because simple upstreams take no other content. */
+/** Joins two lists of parts. Two adjacent texts become one, because simple upstreams accept only one text. */
 function joined(before: readonly Part[], after: readonly Part[]): Part[] {
   const last = before.at(-1);
   const [first, ...rest] = after;
@@ -67,7 +67,7 @@ function joined(before: readonly Part[], after: readonly Part[]): Part[] {
   return [...before.slice(0, -1), { ...first, text: `${last.text}\n\n${first.text}` }, ...rest];
 }
 
-/** Each tool call of earlier turns with its result, one after the other. */
+/** Splits parallel tool calls of earlier turns into single calls, each followed by its result. */
 function inSequence({ request, lost, names }: ReshapedRequest): ReshapedRequest | undefined {
   let hasSplit = false;
   const messages: Message[] = [];
@@ -83,7 +83,9 @@ function inSequence({ request, lost, names }: ReshapedRequest): ReshapedRequest 
   return hasSplit ? { request: { ...request, messages }, lost, names } : undefined;
 }
 
-/** The parallel calls of a message, each with its result in the next one; undefined if there are none. */
+/**
+ * A message with parallel calls and its results as single calls and results; undefined without such calls.
+ */
 function splitCalls(message: Message, next: Message): Message[] | undefined {
   const calls = message.parts.filter((part) => part.kind === 'tool-call');
   if (message.role !== 'assistant' || calls.length < 2) return undefined;

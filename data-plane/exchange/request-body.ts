@@ -14,7 +14,10 @@ import type { Member } from './json-members.ts';
 export interface RequestBody {
   bytes: Buffer;
   value: JsonObject;
-  /** The value with every digit and in its order (exact-json.ts), for what passes through. */
+  /**
+   * The value with all digits of numbers and all members in order (exact-json.ts), for parts that pass
+   * through.
+   */
   exact: JsonObject;
   members: readonly Member[];
   /** The body's members, judged by the table of its format. */
@@ -31,13 +34,13 @@ export function parseRequestBody(bytes: Buffer, table?: MemberTable): RequestBod
   refuseTooManyValues(bytes);
   const text = bytes.toString('utf8');
   const value = parseJson(text);
-  if (!isObject(value)) throw invalidRequest('The request body is not a JSON object. Send one.');
+  if (!isObject(value)) throw invalidRequest('The request body is not a JSON object. Send a JSON object.');
   const scanned = scanMembers(bytes);
   const findings = inspect(value, table);
   refuseDuplicates(bytes, scanned, findings.names);
   const { members } = scanned;
   for (const { name } of members) {
-    // A parser that ignores case would read another model than the one that is billed.
+    // An upstream whose parser ignores case would read this member instead of the billed model.
     if (name !== 'model' && name.toLowerCase() === 'model') {
       throw invalidRequest('Write the member "model" in lower case.', name);
     }

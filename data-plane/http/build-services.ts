@@ -29,25 +29,25 @@ export interface ServerDependencies extends Pick<
 > {
   idempotency?: IdempotencyStore;
   settings: ServerSettings;
-  /** How far the node is in shutting down. */
+  /** The stage of the node's shutdown. */
   stage?: () => Stage;
-  /** The clock in ms by which the configuration ages. By default the wall clock. */
+  /** The clock that determines the age of the configuration, in ms. By default the wall clock. */
   configClock?: () => number;
   /** The state of the node for `/metrics`. */
   vitals?: () => Vitals;
-  /** Health of the upstreams. Pass it to share it with other code; by default a new one. */
+  /** Health of the upstreams. By default the server creates its own. */
   upstreamStates?: UpstreamStates;
-  /** Uses of key secrets from before a rotation. Pass it to share it with other code; default: a new one. */
+  /** Uses of secrets that a rotation has replaced. By default the server creates its own. */
   rotatedKeys?: RotatedKeys;
   /** A monotonic clock in ms, for limits per minute and realtime sessions. */
   now?: () => number;
-  /** The wall clock in ms, which signatures carry. */
+  /** The wall clock in ms, for the dates in signatures. */
   wallNow?: () => number;
-  /** Where the platform keeps the identity tokens of this node; by default it has none. */
+  /** Files with the identity tokens that the platform gives this node. By default there are none. */
   identityTokenFiles?: IdentityTokenFiles;
   /** Limit of all request bodies in memory together, in bytes. By default BODY_MEMORY_BYTES. */
   bodyMemoryBytes?: number;
-  /** The version of the program, for the description of the API. */
+  /** Release of the node, for `GET /openapi.json`. */
   version?: string;
   log: Log;
 }

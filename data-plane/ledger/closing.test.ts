@@ -27,7 +27,7 @@ const close = (leaseId: string, count: number): object => ({
 });
 
 describe('a lease', () => {
-  test('that is used up is settled, then closed with the number and sum of its charges', () => {
+  test('is settled when it is used up, then closed with the number and sum of its charges', () => {
     const node = nodeWithLease(PRICE);
     expect(node.commit('lease_1')).toEqual([{ type: 'SETTLE' }]);
     expect(node.lease('lease_1')).toMatchObject({ holds: 0, count: 1, sum: PRICE, draining: true });
@@ -157,7 +157,7 @@ describe('a recall', () => {
     expect(node.dispatch({ type: 'RECALL', leaseId: 'lease_1' })).toEqual([]);
   });
 
-  test('that arrives before its grant lets waiting requests use the lease, then returns the rest', () => {
+  test('lets waiting requests use the lease if it arrives before the grant, then returns the rest', () => {
     const node = new RulesHarness();
     node.hold(1);
     expect(node.dispatch({ type: 'RECALL', leaseId: 'lease_1' })).toEqual([]);

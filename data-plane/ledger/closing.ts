@@ -7,7 +7,7 @@ import type { Lease } from './state.ts';
 const CLOSE_RETRY_MS = { first: 200, most: 60_000 };
 const UNKNOWN_RECALLS_MAX = 1_000;
 
-/** Holds nothing new from the lease and closes it as soon as possible. */
+/** Stops new holds on the lease, and closes the lease as soon as possible. */
 export function drainLease(step: Step, lease: Lease | undefined): void {
   if (!lease) return;
   lease.draining = true;

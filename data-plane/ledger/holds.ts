@@ -67,7 +67,7 @@ export function withWalletPage(error: unknown, consoleUrl: string): unknown {
   return new GatewayError(error.code, `${message} and try again.`, error.details);
 }
 
-/** A 503 for a paid request of which nothing was charged, with a retry time. `cause` goes to the log only. */
+/** The 503, with a retry time, for a paid request that was not charged. `cause` goes to the log only. */
 export function unavailableError(message: string, cause?: unknown): GatewayError {
   return new GatewayError('unavailable', message, { retryAfterMs: RETRY_AFTER_MS, cause });
 }

@@ -161,7 +161,7 @@ test.each([
   [
     'a charge out of order',
     Buffer.concat([segment(stateAfter(0), []), encodeFrame(1, [lineOf(charge(9))])]),
-    /found charge 9 where charge 1 is due/,
+    /found charge 9 where charge 1 is expected/,
   ],
 ])('a segment with %s is refused as damaged, with the reason and what to do', (_, bytes, words) => {
   const read = () => replaySegment('/data/journal', bytes);
@@ -204,7 +204,7 @@ test('only the line of a charge is parsed as a charge', () => {
   const record = charge(3);
   expect(chargeOfLine(lineOf(record), 'journal_1')).toEqual(record);
   expect(() => chargeOfLine(lineOf({ type: 'refused', no: 1 }), 'journal_1')).toThrow(
-    'found a refused record where a charge is due',
+    'found a refused record where a charge is expected',
   );
 });
 

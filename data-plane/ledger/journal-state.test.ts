@@ -83,7 +83,7 @@ describe('the journal state', () => {
     expect(() => stateOf(requested(1), granted(1), granted(1))).toThrow('without a request');
     expect(() => stateOf(charged(1))).toThrow('charge 1 belongs to a lease that is not open');
     expect(() => stateOf(requested(1), granted(1), charged(2))).toThrow(
-      'found charge 2 where charge 1 is due',
+      'found charge 2 where charge 1 is expected',
     );
     expect(() => stateOf({ type: 'melted' } as never)).toThrow('unknown type');
   });

@@ -157,7 +157,7 @@ function applyCharge(state: JournalState, record: ChargeRecord): void {
   const lease = state.leases.get(record.leaseId);
   if (!lease) throw new Error(`charge ${record.seq} belongs to a lease that is not open`);
   if (record.seq !== state.nextSeq)
-    throw new Error(`found charge ${record.seq} where charge ${state.nextSeq} is due`);
+    throw new Error(`found charge ${record.seq} where charge ${state.nextSeq} is expected`);
   state.nextSeq += 1;
   lease.count += 1;
   lease.sum += record.cost;

@@ -134,7 +134,7 @@ export class Journal {
     if (!this.#accepts || this.#closed) return completion.reject(new Error('the journal is not writable'));
     if (record.type === 'charge') {
       if (record.seq !== this.#nextSeq)
-        return completion.reject(new Error(`got charge ${record.seq} where charge ${this.#nextSeq} is due`));
+        return completion.reject(new Error(`got charge ${record.seq}, expected charge ${this.#nextSeq}`));
       this.#nextSeq += 1;
     }
     this.#queue.push({ record, completion });

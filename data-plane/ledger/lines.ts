@@ -55,8 +55,8 @@ export function recordOf(line: string, journalId: string): JournalRecord {
 }
 
 /**
- * Number, lease and text of the charge in a line; undefined for another record. Of a line in the current
- * format only the start is parsed.
+ * Number, lease and text of the charge in a line; undefined for another record. Parses only the start of a
+ * line in the current format.
  */
 export function pagedChargeOf(line: string, journalId: string): PagedCharge | undefined {
   const [, leaseId, seq] = PLACE_PREFIX.exec(line) ?? [];
@@ -68,7 +68,7 @@ export function pagedChargeOf(line: string, journalId: string): PagedCharge | un
 /** Parses the line of a charge. Throws for any other record. */
 export function chargeOfLine(line: string, journalId: string): ChargeRecord {
   const record = recordOf(line, journalId);
-  if (record.type !== 'charge') throw new Error(`found a ${record.type} record where a charge is due`);
+  if (record.type !== 'charge') throw new Error(`found a ${record.type} record where a charge is expected`);
   return record;
 }
 

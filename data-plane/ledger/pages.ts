@@ -49,7 +49,7 @@ export function payloadOf(records: readonly JournalRecord[]): { texts: string[];
   return { texts, pages };
 }
 
-/** A page of these charges, of which there must be at least one. */
+/** A page of these charges. There must be at least one. */
 export function pageOf(charges: readonly PagedCharge[]): Page {
   const runs: LeaseRun[] = [];
   let last: LeaseRun | undefined;

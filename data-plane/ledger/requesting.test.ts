@@ -97,7 +97,7 @@ describe('a grant', () => {
     expect(requestIn(effects)?.request).toMatchObject({ no: 2, need: 3n * PRICE, waiting: 3n * PRICE });
   });
 
-  test('that arrives during shutdown serves no request and is returned', () => {
+  test('serves no request during shutdown and is returned', () => {
     const node = new RulesHarness();
     node.hold(1);
     expect(refusedIn(node.dispatch({ type: 'STOP' }))).toEqual([[1, 'unavailable']]);
@@ -117,7 +117,7 @@ describe('available credit', () => {
     expect(node.lease('lease_2')).toMatchObject({ remaining: PRICE, holds: 1 });
   });
 
-  test('of a key with a spend limit is separate from that of its wallet', () => {
+  test('is separate for a key with a spend limit and for its wallet', () => {
     const node = nodeWithLease();
     const effect = requestIn(node.hold(2, PRICE, 'key_1'));
     expect(effect?.budget).toMatchObject({ id: `${WALLET} key_1`, walletId: WALLET, keyId: 'key_1' });
@@ -133,7 +133,7 @@ describe('available credit', () => {
     expect(typesOf(late.hold(2))).toEqual(['REQUEST']);
   });
 
-  test('that is released goes to a waiting request', () => {
+  test('goes to a waiting request when it is released', () => {
     const node = nodeWithLease(PRICE);
     node.hold(2);
     expect(heldIn(node.release('lease_1'))).toEqual([2]);
@@ -386,7 +386,7 @@ describe('a lease request without an answer', () => {
     expect(typesOf(node.dispatch({ type: 'TICK' }))).toEqual(['REQUEST']);
   });
 
-  test('that the journal refused was never sent, and refuses all waiting requests', () => {
+  test('was never sent if the journal refused it, and refuses all waiting requests', () => {
     const node = new RulesHarness();
     node.hold(1);
     node.hold(2, 5n * PRICE);

@@ -72,7 +72,7 @@ async function statusOf(node: TestNode, path: string): Promise<[number, string |
 }
 
 describe('a node', () => {
-  it('that leaves is not ready, serves and closes connections, and keeps those of metrics', async () => {
+  it('is not ready while it leaves, serves and closes connections, and keeps those of metrics', async () => {
     let stage: Stage = 'serving';
     const node = await startNode({ stage: () => stage });
     cleanups.push(() => node.close());
@@ -87,7 +87,7 @@ describe('a node', () => {
     expect(await statusOf(node, '/metrics')).toEqual([200, 'keep-alive']);
   });
 
-  it('whose journal cannot be written is not ready, and is again when it can', async () => {
+  it('is not ready while its journal cannot be written', async () => {
     const vitals = { ...VITALS, journalWritable: false };
     const node = await startNode({ vitals: () => vitals });
     cleanups.push(() => node.close());

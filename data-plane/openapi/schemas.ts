@@ -1,6 +1,6 @@
 /**
- * Shapes of requests and answers in the description of the API. Each names the members that every client can
- * rely on; further members are those of the wire format, whose page `externalDocs` names.
+ * Schemas of requests and answers in `GET /openapi.json`. A schema lists the members that every client can
+ * rely on. The wire format defines further members; `externalDocs` has the address of its documentation.
  */
 import type { JsonObject } from '../dialects/fields.ts';
 
@@ -9,7 +9,7 @@ const COUNT = { type: 'integer', minimum: 0 } as const;
 const OBJECTS = { type: 'array', items: { type: 'object' } } as const;
 const ANY = {} as const;
 
-/** An object with these members, of which the named ones are required. */
+/** The schema of an object: its members, and the names of those that are required. */
 function object(properties: JsonObject, required: readonly string[], docs?: string): JsonObject {
   const externalDocs = docs === undefined ? {} : { externalDocs: { url: docs } };
   return { type: 'object', properties, required: [...required], ...externalDocs };

@@ -102,7 +102,7 @@ describe('permits', () => {
     expect(found(node.tick(), 'REQUEST')).toBeUndefined();
   });
 
-  it('of a report without an answer are reported again', () => {
+  it('are reported again if the report got no answer', () => {
     const node = new NodeUnderTest();
     node.join();
     node.arrive();
@@ -116,7 +116,7 @@ describe('permits', () => {
     ]);
   });
 
-  it('that are given back are used by the next request', () => {
+  it('are used by the next request after they are given back', () => {
     const node = new NodeUnderTest();
     node.join();
     node.arrive();
@@ -126,7 +126,7 @@ describe('permits', () => {
     expect(types(node.arrive())).toEqual(['ADMIT']);
   });
 
-  it('that are refused mean 429 for waiting requests, and a pause before the next permit request', () => {
+  it('are followed by 429 for waiting requests and by a pause if they are refused', () => {
     const node = new NodeUnderTest();
     node.join();
     node.arrive();
@@ -139,7 +139,7 @@ describe('permits', () => {
     expect(found(node.arrive(), 'REQUEST')).toMatchObject({ want: 1 });
   });
 
-  it('that are refused to many clients spread the retries over a longer time', () => {
+  it('spread the retries of many clients over a longer time if they are refused', () => {
     const node = new NodeUnderTest();
     node.join();
     node.arrive();
@@ -159,7 +159,7 @@ describe('permits', () => {
     expect(types(effects)).toEqual(['PROMISE']);
   });
 
-  it('that do not arrive in time mean 503, not 429', () => {
+  it('are followed by 503, not 429, if they do not arrive in time', () => {
     const node = new NodeUnderTest();
     node.join();
     node.arrive();

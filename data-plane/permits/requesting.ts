@@ -13,7 +13,7 @@ const DENIED_MS = { least: 200, most: 1_000 };
 const RETRY_MS = 250;
 /** Finished grants are reported at least this often, in ms. */
 const REPORT_EVERY_MS = 1_000;
-/** From this many arrivals per second on, permits are requested ahead. */
+/** Minimum number of arrivals per second at which permits are requested ahead. */
 const AHEAD_FROM = 2;
 /** Retry time for clients while the control plane is away, in ms. */
 const UNAVAILABLE_WAIT_MS = 1_000;
@@ -90,7 +90,10 @@ function requestPermits(step: PermitStep, meter: Meter): void {
   step.effects.push({ type: 'REQUEST', poolId: meter.poolId, want, finished });
 }
 
-/** One permit per waiting request, or those of a second ahead if the last answer left more than that. */
+/**
+ * Number of permits to request: one per waiting request. If the pool has plenty left, also enough for the
+ * requests of about the next second.
+ */
 function permitsWanted(meter: Meter, now: number): number {
   const left = permitsLeft(meter, now);
   const rate = meter.arrivals.count(now);

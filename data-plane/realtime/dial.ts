@@ -65,7 +65,10 @@ export function dialRealtime(
   };
 }
 
-/** A session that does not take the proxy or show the certificate would break the operator's rules. */
+/**
+ * The failure for an upstream with a proxy or a client certificate. Sessions support neither, and a session
+ * without them would break the operator's rules.
+ */
 function noDirectSocket(): GatewayError {
   return new GatewayError('upstream_failed', 'The upstream could not answer. Try again later.', {
     cause: new Error('realtime sessions use neither proxies nor client certificates'),

@@ -62,7 +62,7 @@ describe('a sealed id', () => {
     expect(ids.seal({ ...OBJECT }, 'wallet-a')).toBe(variants[0]);
   });
 
-  it('of one wallet does not open for another one, nor of one kind for another kind', () => {
+  it('opens neither for another wallet nor as another kind', () => {
     fc.assert(
       fc.property(object, text, text, (each, own, other) => {
         const id = ids.seal(each, own);
@@ -88,7 +88,7 @@ describe('a sealed id', () => {
       expect(id + bytes).not.toContain(part);
   });
 
-  it('of more than 255 bytes a text is not made', () => {
+  it('is not made if a text of the object has more than 255 bytes', () => {
     expect(() => ids.seal({ ...OBJECT, upstreamId: 'x'.repeat(256) }, 'wallet-a')).toThrow(RangeError);
     const long = ids.seal({ ...OBJECT, upstreamId: 'x'.repeat(255) }, 'wallet-a');
     expect(ids.open(long, 'response', 'wallet-a')?.upstreamId).toHaveLength(255);

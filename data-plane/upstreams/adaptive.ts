@@ -34,7 +34,7 @@ function byCost(group: readonly RankedRoute[]): RankedRoute[] {
   return group.toSorted((one, other) => (costOf(one) === costOf(other) ? 0 : costOf(one) - costOf(other)));
 }
 
-/** Power of two choices: of the two first in the order that was drawn, the better one. */
+/** Power of two choices: the better of the first two routes, whose order is by score. */
 function fasterFirst(
   [first, second, ...rest]: readonly RankedRoute[],
   { speeds, streamed, ...choice }: AdaptiveOptions,

@@ -1,18 +1,18 @@
-/** The lots that conversations draw, for many conversations. */
+/** The scores of routes for many conversations. */
 import { describe, expect, it } from 'vitest';
-import { lotOf, seedOf, weightedLot } from './affinity.ts';
+import { scoreOf, seedOf, weightedScore } from './affinity.ts';
 
 const CONVERSATIONS = 20_000;
 const seeds = Array.from({ length: CONVERSATIONS }, (_, index) =>
   seedOf(`wallet-${index % 7}`, `talk ${index}`),
 );
 
-/** The id with the largest lot, by its weight. */
+/** The id with the highest weighted score. */
 function winner(seed: number, weights: Readonly<Record<string, number>>): string {
-  const lots = Object.entries(weights).map(
-    ([id, weight]) => [id, weightedLot(lotOf(seed, id), weight)] as const,
+  const scores = Object.entries(weights).map(
+    ([id, weight]) => [id, weightedScore(scoreOf(seed, id), weight)] as const,
   );
-  return lots.reduce((best, lot) => (lot[1] > best[1] ? lot : best))[0];
+  return scores.reduce((best, score) => (score[1] > best[1] ? score : best))[0];
 }
 
 function sharesOf(weights: Readonly<Record<string, number>>): Map<string, number> {
@@ -42,7 +42,7 @@ describe('conversations', () => {
     expect(moved.length / CONVERSATIONS).toBeLessThan(1 / 6 + 0.05);
   });
 
-  it('draw nothing for a weight of zero while another id has one', () => {
+  it('never choose an id of weight zero while another id has a weight', () => {
     expect(new Set(seeds.slice(0, 100).map((seed) => winner(seed, { none: 0, some: 1 })))).toEqual(
       new Set(['some']),
     );

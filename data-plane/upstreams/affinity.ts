@@ -1,27 +1,28 @@
 /**
- * Affinity: the turns of a conversation draw the same lots on every node, so that they are sent to the
- * upstream and with the credential whose prompt cache is warm (weighted rendezvous hashing, without a shared
- * store). Pure.
+ * Affinity by weighted rendezvous hashing: every node gives an upstream the same score for all turns of one
+ * conversation. So all turns are sent to the upstream and with the credential whose prompt cache is warm, and
+ * nodes need no shared store. Pure.
  */
 import { hash } from 'node:crypto';
 
-/** Number of different seeds. */
+/** Upper bound of seeds: a seed is a number from 0 to below SEEDS. */
 export const SEEDS = 2 ** 32;
 
 /**
- * The seed of a conversation, from 0 to SEEDS - 1. It depends on the wallet, so that nobody shares the
- * choices of another customer by sending the same session.
+ * The seed of a conversation. It depends on the wallet, so that a customer cannot get the upstream of another
+ * customer by sending the same session id.
  */
 export function seedOf(walletId: string, conversation: string): number {
   return Number.parseInt(hash('sha256', `${walletId} ${conversation}`, 'hex').slice(0, 8), 16);
 }
 
 /**
- * The lot that an id draws under a seed: above 0 and below 1, and independent of the lots of other ids. The
- * id with the largest one is chosen, so that one more id or one less moves only the conversations that it
- * wins or held. The hash is MurmurHash's step per character and its last step.
+ * The score of a route or credential for a seed: a pseudo-random number above 0 and below 1. The caller uses
+ * the id with the highest score. The score of one id does not depend on other ids, so a new id takes only the
+ * conversations for which its score is the highest, and a removed id gives up only its own. The hash is one
+ * MurmurHash step per character and the final mix of MurmurHash3.
  */
-export function lotOf(seed: number, id: string): number {
+export function scoreOf(seed: number, id: string): number {
   let state = seed | 0;
   for (let at = 0; at < id.length; at += 1) {
     state = Math.imul(state ^ id.charCodeAt(at), 0x5b_d1_e9_95);
@@ -33,9 +34,9 @@ export function lotOf(seed: number, id: string): number {
 }
 
 /**
- * The lot for a share in proportion to the weight (Efraimidis and Spirakis: sorting by lot^(1/weight) draws
- * without replacement in proportion to the weights).
+ * The score with a weight: an id has the highest score for a share of seeds in proportion to its weight
+ * (Efraimidis and Spirakis, weighted random sampling). A weight of 0 gives the lowest score.
  */
-export function weightedLot(lot: number, weight: number): number {
-  return weight > 0 ? lot ** (1 / weight) : 0;
+export function weightedScore(score: number, weight: number): number {
+  return weight > 0 ? score ** (1 / weight) : 0;
 }

@@ -262,7 +262,7 @@ export class Upstreams {
     }
   }
 
-  /** Leaves a credential alone whose quota is nearly used up, if its provider says so. */
+  /** Spares a credential for a time if the provider's headers say that its quota is nearly used up. */
   #readQuota({ credential, provider }: Candidate, headers: UpstreamAnswer['headers']): void {
     const ms = credential ? spentForMs(headers, Date.now()) : 0;
     if (!credential || ms === 0) return;

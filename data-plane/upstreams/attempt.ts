@@ -21,7 +21,7 @@ export interface ForwardedRequest<A> {
   readonly conversation?: string;
   /** Whether the answer is streamed; absent: it is not. */
   readonly streamed?: boolean;
-  /** Whether two upstreams may get the request, of which one is to answer; absent: never. */
+  /** Whether a second upstream may get the request if the first is slow (hedge.ts); absent: it may not. */
   readonly isHedgeable?: boolean;
   /**
    * The request for one upstream. Throws `invalid_request` if the client forbade losses and there are some.
@@ -74,7 +74,7 @@ export interface AttemptOptions {
   observer?: AttemptObserver | undefined;
 }
 
-/** Is notified of every attempt but the one whose answer is delivered. */
+/** Receives a notification of every attempt, except the attempt whose answer is delivered. */
 export interface AttemptObserver {
   attempted(attempt: AttemptRecord): void;
 }

@@ -52,9 +52,9 @@ export class Candidates {
   }
 
   /**
-   * The route with the usable credential that draws the largest lot, but not the refused one. Throws
-   * `upstream_busy` or `upstream_failed`, and records the skipped attempt, if there is none or the upstream
-   * has reached its limit of concurrent requests.
+   * The route with its usable credential of the highest score, except the refused one. If there is none, or
+   * the upstream has reached its limit of concurrent requests, records the skipped attempt and throws
+   * `upstream_busy` or `upstream_failed`.
    */
   take(
     ranked: RankedRoute,
@@ -64,7 +64,7 @@ export class Candidates {
     const { compiled, dialect, native } = ranked;
     const { route, provider, certificate } = compiled;
     const credentials = this.#credentials(ranked);
-    const credential = credentials.draw({ seed, refused });
+    const credential = credentials.choose({ seed, refused });
     if (!credential && credentials.needed) {
       const failure = credentials.failure();
       observer?.attempted(

@@ -5,7 +5,7 @@
 
 /** Failures in a row that eject an upstream. */
 export const CONSECUTIVE_FAILURES = 5;
-/** Requests in a window from which on a share of failures above one half ejects an upstream, too. */
+/** Minimum number of requests in a window in which more than one half of failures also ejects an upstream. */
 const WINDOW_REQUESTS = 20;
 const WINDOW_MS = 10_000;
 /** Length of the first ejection; the n-th lasts n times as long, up to the maximum. */

@@ -1,12 +1,12 @@
-/** Which of an upstream's credentials a request is sent with. */
+/** Chooses the credential of an upstream for a request. */
 import { GatewayError } from '@gateway/shared/failures';
 import { bindingOf } from '@gateway/shared/clouds/access';
 import type { CompiledCredential, CompiledRoute } from '../config/config.ts';
-import { lotOf } from './affinity.ts';
+import { scoreOf } from './affinity.ts';
 import { addressOf } from './connections.ts';
 import type { Suspensions } from './suspensions.ts';
 
-interface DrawOptions {
+interface ChoiceOptions {
   /** Decides between the usable credentials. */
   seed: number;
   /** A credential that the upstream has just refused. */
@@ -31,24 +31,25 @@ export class RouteCredentials {
   }
 
   /**
-   * The usable credential with the largest lot, other than the refused one. Credentials whose quota is nearly
-   * used up are drawn only if there is no other one.
+   * The usable credential with the highest score, except the refused one; undefined if there is none. Chooses
+   * a credential whose quota is nearly used up only if there is no other.
    */
-  draw({ seed, refused }: DrawOptions): CompiledCredential | undefined {
+  choose({ seed, refused }: ChoiceOptions): CompiledCredential | undefined {
     const usable = this.#usable();
     let best: CompiledCredential | undefined;
-    let bestLot = 0;
+    let bestScore = 0;
     for (const credential of usable) {
       if (credential.id === refused?.id) continue;
-      // A lot is below 1, so that any other credential has a larger one than a spent credential.
-      const lot = usable.length > 1 ? lotOf(seed, credential.id) + this.#preference(credential) : 1;
-      if (lot <= bestLot) continue;
+      // Scores are below 1, so the preference decides first.
+      const score = usable.length > 1 ? scoreOf(seed, credential.id) + this.#preference(credential) : 1;
+      if (score <= bestScore) continue;
       best = credential;
-      bestLot = lot;
+      bestScore = score;
     }
     return best;
   }
 
+  /** 0 for a credential whose quota is nearly used up, else 1. */
   #preference(credential: CompiledCredential): number {
     return this.#suspensions.isSpent(credential, this.#now) ? 0 : 1;
   }

@@ -1,6 +1,6 @@
 /**
- * Hedging: a second upstream is asked when the first one is slower than nearly all answers of the model were.
- * The first content wins, and the other attempt is cut.
+ * Hedging: asks a second upstream if the first is slower than nearly all recent answers of the model. The
+ * attempt with the first content answers the request, and the other attempt is cut.
  */
 import { GatewayError, asGatewayError } from '@gateway/shared/failures';
 import { Cut } from '../call/cut.ts';
@@ -9,15 +9,15 @@ import type { Attempt, Candidate } from './attempt.ts';
 import { isUpstreamFailure } from './verdict.ts';
 import { HealthWindow } from './window.ts';
 
-/** Share of answers that begin before a second upstream is asked. */
+/** The quantile of the times to first content after which a second upstream is asked. */
 const QUANTILE = 0.95;
 /** Shortest wait before a second upstream is asked, in ms. */
 const WAIT_MIN_MS = 200;
-/** Answers within the window without which no second upstream is asked. */
+/** Minimum number of answers within the window before a second upstream is asked. */
 const ANSWERS_MIN = 20;
-/** Second requests, as a share of the requests. */
+/** Maximum number of second requests, as a share of all requests. */
 const HEDGE_SHARE = 0.05;
-/** Second requests that may have been saved up. */
+/** Maximum number of second requests that unused shares add up to. */
 const SAVED_MAX = 10;
 /** Maximum number of models whose times a node keeps. */
 const MODELS_MAX = 500;
@@ -115,7 +115,7 @@ class ModelTimes {
   }
 }
 
-/** Two attempts of which one is to answer. */
+/** Two attempts at one request; one of them answers it. */
 interface Race<A> {
   /** The cut of the request: it cuts both attempts. */
   cut: Cut;

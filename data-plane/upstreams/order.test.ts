@@ -22,7 +22,7 @@ describe('rankRoutes', () => {
     if (DIALECTS['anthropic-messages']) expect(order).toEqual(['native', 'foreign', 'late']);
   });
 
-  it('draws the first route in proportion to the weights', () => {
+  it('puts each route first in proportion to its weight', () => {
     let heavy = 0;
     for (let count = 0; count < 4_000; count += 1) {
       if (ids([route('light', 1, 1), route('heavy', 1, 3)], count)[0] === 'heavy') heavy += 1;

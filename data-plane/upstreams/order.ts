@@ -2,7 +2,7 @@
 import type { DialectName } from '@gateway/shared/catalog';
 import type { CompiledRoute } from '../config/config.ts';
 import type { Dialect } from '../dialects/dialect.ts';
-import { lotOf, weightedLot } from './affinity.ts';
+import { scoreOf, weightedScore } from './affinity.ts';
 
 /** A route and the format in which its upstream is asked. */
 export interface RankedRoute {
@@ -25,24 +25,24 @@ interface RankOptions {
 }
 
 /**
- * The routes whose upstream speaks a usable format: the lowest priority number first, then native before
- * translated, then by the lots that they draw in proportion to their weights.
+ * The routes whose upstream speaks a usable format. Lower priority numbers come first, then native before
+ * translated routes, then higher weighted scores (affinity.ts).
  */
 export function rankRoutes(routes: readonly CompiledRoute[], options: RankOptions): RankedRoute[] {
   const usable = routes.flatMap((compiled) => withFormat(compiled, options) ?? []);
-  // Most models have one route: then there is nothing to draw.
+  // Most models have one route, which needs no score.
   if (usable.length < 2) return usable;
-  const drawn = usable.map((ranked) => ({
+  const scored = usable.map((ranked) => ({
     ranked,
-    lot: weightedLot(lotOf(options.seed, ranked.compiled.route.id), ranked.compiled.route.weight),
+    score: weightedScore(scoreOf(options.seed, ranked.compiled.route.id), ranked.compiled.route.weight),
   }));
-  drawn.sort(
+  scored.sort(
     (a, b) =>
       a.ranked.compiled.route.priority - b.ranked.compiled.route.priority ||
       Number(b.ranked.native) - Number(a.ranked.native) ||
-      b.lot - a.lot,
+      b.score - a.score,
   );
-  return drawn.map(({ ranked }) => ranked);
+  return scored.map(({ ranked }) => ranked);
 }
 
 function withFormat(

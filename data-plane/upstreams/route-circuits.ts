@@ -1,6 +1,6 @@
 /**
- * Circuits of routes: a model that an upstream no longer serves is left alone, while its other models are
- * still asked there. Only routes that fail have one, so that healthy routes cost nothing.
+ * Circuits of routes: a route whose upstream no longer serves its model gets no requests, while other routes
+ * to the same upstream get theirs. Only failing routes have a circuit, so healthy routes cost nothing.
  */
 import type { GatewayError } from '@gateway/shared/failures';
 import { REFUSED_WALLETS } from '../limits.ts';

@@ -51,7 +51,7 @@ describe('the second choice', () => {
 });
 
 describe('the cheapest route', () => {
-  it('of a priority is asked first, and those of unknown cost last', () => {
+  it('is asked first within its priority, and routes of unknown cost last', () => {
     const costs = { first: '900', a: null, b: '300', c: '200' };
     const routes = Object.entries(costs).map(([id, cost]) =>
       makeRoute('http://x', { route: { id, cost, priority: id === 'first' ? 0 : 1 } }),

@@ -19,20 +19,20 @@ import { HealthWindow, WINDOW_SPAN_MS } from './window.ts';
 
 /** Largest number that a heartbeat can carry. */
 const REPORTED_MAX = 2 ** 31 - 1;
-/** Largest number of input tokens of one answer that counts: no model has a larger context. */
+/** Maximum number of input tokens of one answer. A larger number is an error: no model has such a context. */
 const TOKENS_MAX = 100_000_000;
 
 interface StatesOptions {
-  /** ms of a monotonic clock. */
+  /** A monotonic clock in ms. */
   now: () => number;
-  /** Random numbers from 0 to 1. */
+  /** A random number from 0 to below 1. */
   random: () => number;
 }
 
 /** How an attempt ended. Without an error it was a success. */
 export interface AttemptResult {
   error?: GatewayError | undefined;
-  /** The error status that the upstream sent, and whether it means that the upstream is unwell. */
+  /** The error status of the upstream, and whether it counts as a fault of the upstream. */
   refusal?: { status: number; unwell: boolean };
 }
 
@@ -57,7 +57,7 @@ interface CredentialUse {
   faultAt: number;
 }
 
-/** Kept in memory and lost at a restart. */
+/** The states of all upstreams, in memory only: a restart begins without them. */
 export class UpstreamStates implements ObservableUpstreams {
   readonly #options: StatesOptions;
   readonly #states = new Map<string, State>();
@@ -70,7 +70,7 @@ export class UpstreamStates implements ObservableUpstreams {
     this.#options = options;
   }
 
-  /** Notifies this observer from now on, instead of an earlier one. */
+  /** Sets the observer. It replaces an earlier one. */
   observe(observer: UpstreamObserver): void {
     this.#observer = observer;
   }
@@ -137,7 +137,7 @@ export class UpstreamStates implements ObservableUpstreams {
     this.#observer?.routeEjected(this.#stateOf(provider).providerId);
   }
 
-  /** Notes that a credential is left alone, because its quota is nearly used up. */
+  /** Notes that other credentials are preferred, because the quota of this one is nearly used up. */
   spared(provider: ProviderRecord): void {
     this.#observer?.spared(this.#stateOf(provider).providerId);
   }

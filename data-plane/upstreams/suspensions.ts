@@ -1,6 +1,6 @@
 /**
- * Remembers which credentials are suspended, and counts refusals until they are evidence about a credential:
- * one customer's request must not take a credential from the others.
+ * The suspended credentials of a node. Several refusals are needed before a credential is suspended, so that
+ * the requests of one customer cannot take a credential from all others.
  */
 import { CONFIRMATION_MS, REFUSED_WALLETS, SUSPENSIONS_MAX } from '../limits.ts';
 import type { CompiledCredential } from '../config/config.ts';
@@ -15,7 +15,7 @@ interface Doubt {
   by: Set<string>;
 }
 
-/** The request that was refused, and whose it is. */
+/** The refused request and its wallet. */
 interface Refused {
   requestId: string;
   walletId: string;
@@ -24,14 +24,14 @@ interface Refused {
 type Target = Pick<Candidate, 'credential'> & { route: { id: string } };
 
 /**
- * Kept in memory and lost at a restart. A credential is known by its id and secret, so that a new secret is
- * not suspended; a suspension for one route also has the route's id.
+ * Suspensions in memory; a restart forgets them. They are stored by the id and secret of a credential, so a
+ * new secret is not suspended. A suspension for one route also has the id of the route.
  */
 export class Suspensions {
   /** End of each suspension in ms of the monotonic clock. */
   readonly #until = new Map<string, number>();
   readonly #doubts = new Map<string, Doubt>();
-  /** Until when each credential is better left alone, because its quota is nearly used up. */
+  /** For each credential whose quota is nearly used up: until when other credentials are preferred. */
   readonly #spent = new Map<string, number>();
 
   /** When the suspension of the credential on this route ends, in ms of the monotonic clock; 0 for none. */

@@ -90,7 +90,7 @@ async function rowsOf({ userId }: Customer): Promise<number> {
   return Number(row?.count);
 }
 
-it('with all switches off, writes nothing of a chat to any table or to any disk', async () => {
+it('a chat with all switches off leaves nothing in any table or on any disk', async () => {
   const customer = await addCustomer(house, '1');
   await chat(customer);
   expect(await rowsOf(customer)).toBe(0);
@@ -98,7 +98,7 @@ it('with all switches off, writes nothing of a chat to any table or to any disk'
   expect(await filesWith(CANARY)).toEqual([]);
 }, 60_000);
 
-it('with one switch on, learns that kind alone, and writes no text to any disk', async () => {
+it('a chat with one switch on teaches only that kind, and leaves no text on any disk', async () => {
   for (const kind of PERSONAL_KINDS) {
     const customer = await addCustomer(house, '1');
     await turnOn(customer, kind);

@@ -31,13 +31,13 @@ describe('an image of others', () => {
   const ownStage = (plane: string): Set<string | undefined> =>
     new Set(readDockerfile(join(OPERATIONS, '..', '..', plane, 'Dockerfile')).map(({ alias }) => alias));
 
-  it.each(['control-plane', 'data-plane'])('in the Dockerfile of the %s is pinned by digest', (plane) => {
+  it.each(['control-plane', 'data-plane'])('is pinned by digest in the Dockerfile of the %s', (plane) => {
     const bases = readDockerfile(join(OPERATIONS, '..', '..', plane, 'Dockerfile')).map(({ base }) => base);
     expect(bases.filter((base) => !ownStage(plane).has(base) && !PINNED.test(base))).toEqual([]);
     expect(bases.length).toBeGreaterThan(1);
   });
 
-  it('in the compose file is pinned by digest', () => {
+  it('is pinned by digest in the compose file', () => {
     const images = [...read(OPERATIONS, 'compose.yaml').matchAll(/^ +image: (\S+)$/gm)].map(
       ([, image = '']) => image,
     );

@@ -48,7 +48,7 @@ describe('every setting', () => {
     expect(read.size).toBeGreaterThan(20);
   });
 
-  it('of the guide for operators is in the README or in the compose file', () => {
+  it('is in the README or in the compose file if the guide for operators names it', () => {
     const guide = readFileSync(join(ROOT, 'docs', 'operations.md'), 'utf8');
     const inQuotes = guide.matchAll(/`([A-Z]+(?:_[A-Z0-9]+)+)(?==|`)/g);
     const named = new Set([...inQuotes].map(([, name = '']) => name));
@@ -79,7 +79,7 @@ describe('every setting', () => {
     );
   });
 
-  it('that the compose file leaves empty counts as not set', () => {
+  it('counts as not set if the compose file leaves it empty', () => {
     const left = (name: string): Record<string, string> => {
       const pairs = Object.entries(services[name]?.environment ?? {});
       return Object.fromEntries(pairs.map(([key, value]) => [key, value.replace(/\$\{\w+:-(\w*)\}/, '$1')]));

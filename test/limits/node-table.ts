@@ -33,7 +33,7 @@ const STRANGERS = limit(
   ofNode('STRANGERS_PER_ADDRESS', 'STRANGERS_MAX', 'KNOWN_RESERVE', 'KEEP_ALIVE_MS', 'REQUESTS_PER_SOCKET'),
   [
     `${ISOLATION}: has a limited number of connections, and leaves the others to customers`,
-    `${STRANGERS_TEST}: of all addresses are bounded together, and known addresses have a reserve`,
+    `${STRANGERS_TEST}: are limited over all addresses, with a reserve for known addresses`,
   ],
 );
 const HEADERS = limit(
@@ -47,12 +47,12 @@ const TIMES = limit(
   ),
   [
     `${MALFORMED}: is answered with 408 if its headers do not end`,
-    `${ISOLATION}: that makes no progress is ended with 408`,
+    `${ISOLATION}: is ended with 408 if it makes no progress`,
   ],
 );
 const CHUNKS = limit(ofNode('CHUNKS_PER_BODY', 'FREE_CHUNKS', 'CHUNK_AVERAGE_BYTES', 'CHUNK_COST_BYTES'), [
-  `${ISOLATION}: in chunks of one byte is refused while it arrives`,
-  `${ISOLATION}: that is a form in chunks of one byte is refused while it arrives`,
+  `${ISOLATION}: is refused while it arrives in chunks of one byte`,
+  `${ISOLATION}: is refused while it arrives as a form in chunks of one byte`,
 ]);
 const IDEMPOTENCY = 'data-plane/admission/idempotency.test.ts';
 const REFUSALS = limit(ofNode('REFUSAL_INTERVAL_MS', 'COUNTED_REFUSALS', 'RELEASED_KEYS_PER_MINUTE'), [
@@ -81,8 +81,8 @@ export const NODE_HTTP: Section = {
       `${ISOLATION}: gets 429 instead of 401 after many failures, and a valid key of the address still works`,
     ),
     limit(ofNode('SMALL_BODY_BYTES', 'CONCURRENT_REQUESTS'), [
-      `${ISOLATION}: that is announced as large is not read if the wallet has no money`,
-      `${ISOLATION}: that grows large in chunks is not read on if the wallet has no money`,
+      `${ISOLATION}: is not read if it is announced as large and the wallet has no money`,
+      `${ISOLATION}: is read no further once it is large and the wallet has no money`,
       `${ISOLATION}: counts as a request of its wallet while it arrives`,
     ]),
     limit(
@@ -113,7 +113,7 @@ export const NODE_HTTP: Section = {
   ),
   disk: clients(
     no('bodies of strangers are dropped unread'),
-    limit(ofNode('SPOOL_DISK_BYTES'), `${ISOLATION}: that is a form without money is not spooled`),
+    limit(ofNode('SPOOL_DISK_BYTES'), `${ISOLATION}: is not spooled as a form if the wallet has no money`),
     limit(
       [...ofNode('SPOOL_DISK_BYTES', 'SPOOL_MEMORY_BYTES'), 'data-plane/ledger/journal.ts QUEUE_MAX'],
       [
@@ -165,16 +165,16 @@ export const NODE_WEBSOCKET: Section = {
     no('a session needs money'),
     limit(
       ofNode('CHUNKS_PER_FRAME'),
-      `${REALTIME_LIMITS}: in too many network chunks is refused before it is complete`,
+      `${REALTIME_LIMITS}: is refused before it is complete if it has too many network chunks`,
     ),
   ),
   frames: clients(
     no('a stranger gets no session'),
     no('a session needs money'),
     limit(ofNode('FRAMES_PER_SECOND', 'FRAMES_AT_ONCE', 'FRAGMENTS_PER_MESSAGE'), [
-      `${REALTIME_LIMITS}: that sends too many frames is read more slowly, and loses none`,
-      `${REALTIME_LIMITS}: that sends too many pings is read more slowly`,
-      `${REALTIME_LIMITS}: that sends a message in too many fragments is disconnected`,
+      `${REALTIME_LIMITS}: is read more slowly if it sends too many frames, and loses none`,
+      `${REALTIME_LIMITS}: is read more slowly if it sends too many pings`,
+      `${REALTIME_LIMITS}: is disconnected if it sends a message in too many fragments`,
     ]),
   ),
   time: clients(
@@ -203,8 +203,8 @@ export const NODE_WEBSOCKET: Section = {
     limit(
       ['data-plane/realtime/side.ts WAITING_BYTES', 'data-plane/realtime/socket.ts FRAME_BYTES'],
       [
-        `${REALTIME}: that the client does not read slow the upstream down`,
-        `${REALTIME}: from the upstream that are too large end the session at no cost`,
+        `${REALTIME}: slow the upstream down while the client does not read`,
+        `${REALTIME}: end the session at no cost if they are too large and from the upstream`,
       ],
     ),
   ),
@@ -219,7 +219,7 @@ function answers(cell: Cell): Row {
   });
 }
 
-const TINY_ANSWERS = `${ISOLATION}: that answers in chunks of one byte fails, and others are asked`;
+const TINY_ANSWERS = `${ISOLATION}: fails if it answers in chunks of one byte, and others are asked`;
 
 export const UPSTREAM_ANSWERS: Section = {
   connections: answers(
@@ -228,7 +228,7 @@ export const UPSTREAM_ANSWERS: Section = {
   'header bytes': answers(
     limit(
       [...ofNode('INTERIM_RESPONSES'), 'data-plane/upstreams/connections.ts UPSTREAM_HEADER_BYTES'],
-      `${ISOLATION}: that sends only interim responses fails`,
+      `${ISOLATION}: fails if it sends only interim responses`,
     ),
   ),
   'body bytes, as the heap pays for them': answers(
@@ -251,8 +251,8 @@ export const UPSTREAM_ANSWERS: Section = {
       ],
       [
         'data-plane/exchange/frames.test.ts: refuses an event above the maximum size',
-        `${REALTIME}: from the upstream that are too large end the session at no cost`,
-        `${REALTIME_LIMITS}: that is an upstream and sends too many fragments ends the session at no cost`,
+        `${REALTIME}: end the session at no cost if they are too large and from the upstream`,
+        `${REALTIME_LIMITS}: ends the session at no cost if it is an upstream and sends too many fragments`,
       ],
     ),
   ),

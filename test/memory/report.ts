@@ -12,11 +12,11 @@ const FOLDER = join(import.meta.dirname, '..', '..', '.bench');
 export interface Report {
   reader: string;
   scores: Record<'en' | 'zh', Score>;
-  /** Chats that were played with one switch on, and items of other kinds that appeared. */
+  /** Number of chats with one switch on, and of items that appeared although their switch was off. */
   isolation: { chats: number; leaked: number };
-  /** Messages with a block, and blocks above their budget. */
+  /** Number of messages with a block of notes, and of blocks above their budget; the largest block. */
   budget: { blocks: number; above: number; largest: number };
-  /** Messages whose answers repeated the block, and items that were learned from them. */
+  /** Number of turns whose answer repeated the block, and of items that were wrongly learned from it. */
   relearned: { turns: number; items: number };
   recall: Recall | null;
   time: { chats: number; p50: number; p95: number };
@@ -34,7 +34,7 @@ function isComplete(report: Partial<Report>): report is Report {
   return parts.every((part) => report[part] !== undefined);
 }
 
-/** The share of `part` in `whole`; 1 of nothing. */
+/** The share of `part` in `whole`, from 0 to 1; 1 if `whole` is 0. */
 export function share(part: number, whole: number): number {
   return whole === 0 ? 1 : part / whole;
 }

@@ -69,7 +69,7 @@ export class WorldDriver {
     this.bounds = bounds;
   }
 
-  /** Control planes of earlier releases do neither of the next two. */
+  // Control planes of earlier releases neither repeat recalls nor remember refusals.
   get repeatsRecalls(): boolean {
     return this.rules.repeatsRecalls && this.bounds.earlierControl !== true;
   }

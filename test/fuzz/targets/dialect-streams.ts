@@ -1,4 +1,7 @@
-/** Streams of every upstream format: decoded and encoded for every client, or a failure, at any cut. */
+/**
+ * Streams of every upstream format are decoded and encoded for every client without a crash, and mirrored
+ * streams do not depend on where their bytes are cut.
+ */
 import { GatewayError } from '@gateway/shared/failures';
 import type { ChatEvent } from '../../../data-plane/dialects/canonical.ts';
 import type { Dialect } from '../../../data-plane/dialects/dialect.ts';
