@@ -23,7 +23,8 @@ const PROVEN = [
   ...['console', '*Dockerfile'],
   // Browser tests use this schema in their fake control plane. A proof test runs the scripts of docs/api.md.
   ...['control-plane/schema.graphql', 'docs/api.md'],
-  ...['data-plane/admission', 'data-plane/call', 'data-plane/exchange', 'shared/timestamps.ts'],
+  ...['data-plane/admission', 'data-plane/call', 'data-plane/exchange', 'data-plane/endpoints'],
+  ...['data-plane/upstreams', 'data-plane/realtime', 'control-plane/upstreams', 'shared/timestamps.ts'],
   ...['control-plane/nodes', 'control-plane/catalog', 'control-plane/database', 'control-plane/configuration'],
   ...['*.proof.test.ts', 'test/chaos', 'test/model', 'test/race', 'tools/mutation*'],
 ];

@@ -1,4 +1,0 @@
-/** All flows that move money or show a secret work by keyboard alone. The proof tier tests the mouse. */
-import { describeFlows, KEYBOARD } from './test/flows.ts';
-
-describeFlows(KEYBOARD);
