@@ -1,4 +1,4 @@
-/** All flows that move money or show a secret work by keyboard alone. `flows.proof.test.ts` tests the mouse. */
+/** All flows that move money or show a secret work by keyboard alone. */
 import { describeFlows, KEYBOARD } from './test/flows.ts';
 
 describeFlows(KEYBOARD);

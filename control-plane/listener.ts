@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { LineLimit } from '@gateway/shared/line-limit';
+import { RequestPace } from '@gateway/shared/request-pace';
 import type { ApolloServer } from '@apollo/server';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import Fastify from 'fastify';
@@ -35,7 +36,7 @@ import { admitRequests, refuse } from './request/admission.ts';
 import { BodyRefusal } from './request/body.ts';
 import { Callers } from './request/callers.ts';
 import type { CallerRates } from './request/rates.ts';
-import { boundConnections } from './request/connections.ts';
+import { boundConnections, networksOf } from './request/connections.ts';
 import { isOwnOrigin } from './request/identify.ts';
 import { Contexts, freshContext } from './request/request-context.ts';
 import type { ContextParts } from './request/request-context.ts';
@@ -75,7 +76,10 @@ export async function createListener(parts: ListenerParts): Promise<Listener> {
     callerOf: (request) => contexts.callerOf(request),
     addressOf: (request) => contexts.addressOf(request),
   });
-  boundConnections(server.server, callers, contexts.isProxy);
+  const networkOfSocket = networksOf(contexts.isProxy);
+  boundConnections(server.server, callers, networkOfSocket);
+  const pace = new RequestPace({ networkOf: networkOfSocket });
+  server.addHook('onRequest', (request, reply, done) => pace.admit(request.raw, reply.raw, done));
   observe(server, parts, (request) => networkOf(contexts.addressOf(request)));
   admitRequests(server, { times, callers, reading: parts.rates.reading });
   serveHealth(server, { orm, token: settings.metricsToken });

@@ -97,6 +97,8 @@ export const SLOW_BODY_CHECK_MS = 1_000;
  */
 export const DRAIN_BYTES = 4 * MEGABYTE;
 export const DRAIN_MS = 2_000;
+/** Bytes that each chunk of the rest counts at least, because even the smallest chunk takes time. */
+export const DRAIN_CHUNK_BYTES = 4 * KILOBYTE;
 
 /** Time that a client has to send its whole request, in ms. */
 export const REQUEST_TIMEOUT_MS = 120_000;

@@ -47,7 +47,12 @@ describe('the environment', () => {
   it('of the demo upstream has no settings of the gateway', () => {
     const environment = demoEnvironment(plan, INHERITED);
     expect(secretsIn(environment)).toEqual([]);
-    expect(Object.keys(environment).sort()).toEqual(['LANG', 'NODE_COMPILE_CACHE', 'PATH']);
+    expect(Object.keys(environment).sort()).toEqual([
+      'LANG',
+      'MALLOC_ARENA_MAX',
+      'NODE_COMPILE_CACHE',
+      'PATH',
+    ]);
   });
 
   it('of the card processor has its own secrets, and pages under the host name of the console', () => {

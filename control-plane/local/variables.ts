@@ -24,9 +24,15 @@ export const NODE_SETTINGS: ReadonlySet<string> = new Set([
   ...['AWS_WEB_IDENTITY_TOKEN_FILE', 'GOOGLE_IDENTITY_TOKEN_FILE'],
 ]);
 
+/**
+ * Memory areas of glibc per process. By default it has up to eight per core and keeps them: after large
+ * bodies a node would keep 100 MB more. https://man7.org/linux/man-pages/man3/mallopt.3.html
+ */
+const FEW_ARENAS = { MALLOC_ARENA_MAX: '2' };
+
 /** The variables of the system. */
 export function systemVariables(inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return only(inherited, (name) => SYSTEM.has(name) || LOCALE.test(name));
+  return { ...FEW_ARENAS, ...only(inherited, (name) => SYSTEM.has(name) || LOCALE.test(name)) };
 }
 
 /** Environment of a control plane: variables of the system and of PostgreSQL's clients, and its settings. */

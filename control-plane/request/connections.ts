@@ -7,14 +7,22 @@ import { networkOf } from '../process/network.ts';
 import type { Callers } from './callers.ts';
 import { Shares } from './shares.ts';
 
+/** The network of a connection; undefined for one of a trusted proxy, which carries many callers. */
+type NetworkOfSocket = (socket: Socket) => string | undefined;
+
+/** Returns the function that names the network of a connection. */
+export function networksOf(isProxy: ProxyTrust): NetworkOfSocket {
+  return ({ remoteAddress }) =>
+    remoteAddress !== undefined && isProxy(remoteAddress) ? undefined : networkOf(remoteAddress ?? null);
+}
+
 /** Closes connections beyond the limits when they open. Those of trusted proxies count in the total alone. */
-export function boundConnections(server: Server, callers: Callers, isProxy: ProxyTrust): void {
+export function boundConnections(server: Server, callers: Callers, networkOfSocket: NetworkOfSocket): void {
   const open = new Shares(CONNECTIONS);
   server.maxConnections = CONNECTIONS_MAX;
   server.on('connection', (socket: Socket) => {
-    const address = socket.remoteAddress;
-    if (address !== undefined && isProxy(address)) return;
-    const name = networkOf(address ?? null);
+    const name = networkOfSocket(socket);
+    if (name === undefined) return;
     const giveBack = open.take({ rank: callers.rankOf(name), name });
     if (giveBack) socket.once('close', giveBack);
     else socket.destroy();

@@ -38,7 +38,7 @@ export class Strangers {
   /** Counts the connections of this server, and closes those above the limits. */
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => {
-      const network = this.#networkOf(socket);
+      const network = this.networkOf(socket);
       if (network === undefined) return;
       const count = (this.#connections.get(network) ?? 0) + 1;
       const most = STRANGERS_MAX + (this.#isKnown(network) ? KNOWN_RESERVE : 0);
@@ -52,7 +52,7 @@ export class Strangers {
   /** No longer counts this connection, because it sent a valid key. Its address is known from now on. */
   identified(socket: Socket): void {
     this.#forget(socket);
-    const network = this.#networkOf(socket);
+    const network = this.networkOf(socket);
     if (network === undefined) return;
     this.#known.delete(network);
     this.#known.set(network, this.#options.now());
@@ -62,7 +62,7 @@ export class Strangers {
   }
 
   /** The network of the peer; undefined for a trusted proxy. */
-  #networkOf({ remoteAddress = '' }: Socket): string | undefined {
+  networkOf({ remoteAddress = '' }: Socket): string | undefined {
     const address = plainAddress(remoteAddress);
     return isListed(address, this.#options.trustedProxies) ? undefined : networkOf(address);
   }

@@ -3,7 +3,7 @@
  * answer if the connection was closed at once.
  */
 import type { IncomingMessage } from 'node:http';
-import { CHUNK_COST_BYTES, DRAIN_BYTES, DRAIN_MS, SMALL_BODY_BYTES } from '../limits.ts';
+import { DRAIN_BYTES, DRAIN_CHUNK_BYTES, DRAIN_MS, SMALL_BODY_BYTES } from '../limits.ts';
 
 /** Whether so much of the body may be missing that the connection is not worth keeping. */
 export function hasLongRest({ complete, headers }: IncomingMessage): boolean {
@@ -24,7 +24,7 @@ export function drain(request: IncomingMessage, done: () => void): void {
     done();
   };
   const take = (chunk: Buffer): void => {
-    left -= Math.max(chunk.length, CHUNK_COST_BYTES);
+    left -= Math.max(chunk.length, DRAIN_CHUNK_BYTES);
     if (left <= 0) finish();
   };
   const timer = setTimeout(finish, DRAIN_MS).unref();

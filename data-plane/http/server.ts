@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GatewayError, asGatewayError } from '@gateway/shared/failures';
 import type { FailureCode } from '@gateway/shared/failures';
 import { LineLimit } from '@gateway/shared/line-limit';
+import { RequestPace } from '@gateway/shared/request-pace';
 import { networkOf } from '../admission/addresses.ts';
 import { notReady, readyConfig } from '../answers/health.ts';
 import { CORS_HEADERS, openCall, unknownExpectation, wrongHost } from './arrival.ts';
@@ -77,6 +78,7 @@ export function buildServer(dependencies: ServerDependencies): FastifyInstance {
   const { log } = dependencies;
   const node: Node = { services, dependencies, bodies, log, lines: linesOf(services, log) };
   services.strangers.watch(app.server);
+  const pace = new RequestPace({ networkOf: (socket) => services.strangers.networkOf(socket) });
   /** Answers a failure outside of the endpoint table. */
   const failOutside = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     fail(node, openCallOf(node, { request, reply }), asClientFailure(error));
@@ -86,6 +88,7 @@ export function buildServer(dependencies: ServerDependencies): FastifyInstance {
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.setErrorHandler(failOutside);
   app.setNotFoundHandler((request, reply) => failOutside(notFound(pathOf(request.raw.url)), request, reply));
+  app.addHook('onRequest', (request, reply, done) => pace.admit(request.raw, reply.raw, done));
   app.addHook('onRequest', (request, reply, done) => {
     const refusal = wrongHost(request.raw);
     if (refusal) failOutside(refusal, request, reply);

@@ -66,6 +66,39 @@ export function all(cell: Cell, others: Partial<Row> = {}): Row {
   return { [anonymous]: cell, [free]: cell, [paying]: cell, [node]: cell, [operator]: cell, ...others };
 }
 
+/** Adds limits and their proofs to every cell of a row that has limits. */
+function withMore(row: Row, limits: readonly string[], proofs: readonly string[]): Row {
+  const more = (caller: Caller): Cell => {
+    const cell = row[caller];
+    if (!('limits' in cell)) return cell;
+    return { limits: [...cell.limits, ...limits], proofs: [...cell.proofs, ...proofs] };
+  };
+  const [anonymous, free, paying, node, operator] = CALLERS;
+  return {
+    [anonymous]: more(anonymous),
+    [free]: more(free),
+    [paying]: more(paying),
+    [node]: more(node),
+    [operator]: more(operator),
+  };
+}
+
+/** Requests that one connection sends ahead, and free answers of one network, in both planes. */
+const PACE = 'shared/request-pace.ts';
+const PACE_TEST = 'shared/request-pace.test.ts';
+/** The row with the pace of requests. */
+export const paced = (row: Row): Row =>
+  withMore(
+    row,
+    ['PIPELINED_REQUESTS', 'FREE_ANSWERS_PER_SECOND', 'FREE_ANSWERS_AT_ONCE'].map(
+      (name) => `${PACE} ${name}`,
+    ),
+    [
+      `${PACE_TEST}: close their connection above the limit, and no further one is looked at`,
+      `${PACE_TEST}: gets its free answers at once, then one per interval, and others do not wait`,
+    ],
+  );
+
 const NODE_LIMITS = 'data-plane/limits.ts';
 const CONTROL_LIMITS = 'control-plane/limits.ts';
 

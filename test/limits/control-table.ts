@@ -1,5 +1,5 @@
 /** The limits of the entrances of the control plane. */
-import { all, limit, no, ofControl } from './cells.ts';
+import { all, limit, no, ofControl, paced } from './cells.ts';
 import type { Cell, Row, Section } from './cells.ts';
 
 const ADMISSION = 'control-plane/request/admission.test.ts';
@@ -134,7 +134,7 @@ const LOGS = everybody(
 const NO_SUBSCRIPTIONS = all(no('there are no subscriptions over HTTP'));
 
 export const GRAPHQL_HTTP: Section = {
-  connections: CONNECTIONS,
+  connections: paced(CONNECTIONS),
   'header bytes': HEADERS,
   'body bytes, as the heap pays for them': {
     ...ranks(
@@ -227,7 +227,7 @@ const WEBHOOK = 'control-plane/payments/card/webhook.test.ts';
 
 /** The sender is unknown until the signature over the whole body is verified, so all are strangers. */
 export const WEBHOOKS: Section = {
-  connections: CONNECTIONS,
+  connections: paced(CONNECTIONS),
   'header bytes': HEADERS,
   'body bytes, as the heap pays for them': all(
     limit(
@@ -258,7 +258,7 @@ const NO_BODY = all(
 );
 
 export const STATIC_FILES: Section = {
-  connections: CONNECTIONS,
+  connections: paced(CONNECTIONS),
   'header bytes': HEADERS,
   'body bytes, as the heap pays for them': NO_BODY,
   chunks: NO_BODY,

@@ -1,5 +1,5 @@
 /** The limits of the entrances of a node, and of the answers that it gets from upstreams. */
-import { all, limit, no, ofNode } from './cells.ts';
+import { all, limit, no, ofNode, paced } from './cells.ts';
 import type { Cell, Row, Section } from './cells.ts';
 
 const ISOLATION = 'data-plane/endpoints/isolation.test.ts';
@@ -73,11 +73,11 @@ const NO_SUBSCRIPTIONS = all(no('there are no subscriptions here'));
 const NO_CUSTOMER = no('only requests of customers reach an upstream');
 
 export const NODE_HTTP: Section = {
-  connections: clients(STRANGERS, CONNECTIONS, CONNECTIONS),
+  connections: paced(clients(STRANGERS, CONNECTIONS, CONNECTIONS)),
   'header bytes': clients(HEADERS, HEADERS, HEADERS),
   'body bytes, as the heap pays for them': clients(
     limit(
-      ofNode('DRAIN_BYTES', 'DRAIN_MS', 'FAILED_KEYS_PER_MINUTE'),
+      ofNode('DRAIN_BYTES', 'DRAIN_CHUNK_BYTES', 'DRAIN_MS', 'FAILED_KEYS_PER_MINUTE'),
       `${ISOLATION}: gets 429 instead of 401 after many failures, and a valid key of the address still works`,
     ),
     limit(ofNode('SMALL_BODY_BYTES', 'CONCURRENT_REQUESTS'), [

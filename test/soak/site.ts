@@ -36,7 +36,11 @@ export async function startSite(heapMegabytes: number): Promise<Site> {
   const model = await startModelServer({ failureEvery: Infinity, slowEvery: Infinity });
   const sound = await startSound();
   const preloaded = join(import.meta.dirname, 'collect-garbage.ts');
-  const env = { NODE_OPTIONS: `--max-old-space-size=${heapMegabytes} --import ${preloaded}` };
+  // The second variable is set by all ways to start a plane (package.json, images, units).
+  const env = {
+    MALLOC_ARENA_MAX: '2',
+    NODE_OPTIONS: `--max-old-space-size=${heapMegabytes} --import ${preloaded}`,
+  };
   const house = await startHouse({ databaseUrl: postgres.url, controlEnv: env, nodeEnv: env });
   const deaths = watch(house);
   const hostilePort = await freePort();

@@ -1,0 +1,114 @@
+/**
+ * Bounds how many requests one HTTP/1.1 connection may send ahead of its answers, and how fast a network gets
+ * answers that nobody pays for. Both planes use it before they look at a request.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/**
+ * Requests of one connection that may wait for earlier answers. Clients hardly ever send ahead. A connection
+ * that sends more is closed: https://www.rfc-editor.org/rfc/rfc9112#section-9.3.2
+ */
+export const PIPELINED_REQUESTS = 16;
+/**
+ * Free answers per network (IPv6: /64) and second: to a request that was sent ahead, or that follows a
+ * refusal or a GET on its connection. A faster network waits, and other networks do not.
+ */
+export const FREE_ANSWERS_PER_SECOND = 100;
+/** Free answers that a network gets at once after a time without requests. */
+export const FREE_ANSWERS_AT_ONCE = 1_000;
+/** Networks that are counted at once; the one that was not seen for longest is forgotten first. */
+const COUNTED_NETWORKS = 20_000;
+
+const SECOND_MS = 1_000;
+const INTERVAL_MS = SECOND_MS / FREE_ANSWERS_PER_SECOND;
+const REFUSED = 400;
+
+/** When each network gets its next free answer. */
+export class FreeAnswers {
+  readonly #now: () => number;
+  /**
+   * When the last free answer of a network is due, in ms; the network that was not seen for longest first.
+   */
+  readonly #dueAt = new Map<string, number>();
+
+  /** `now` is a monotonic clock in ms. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /**
+   * Counts a free answer of the network. Returns the time until it may be given, in ms; at most 0 for none.
+   */
+  waitOf(network: string): number {
+    const now = this.#now();
+    const earliest = now - FREE_ANSWERS_AT_ONCE * INTERVAL_MS;
+    const dueAt = Math.max(this.#dueAt.get(network) ?? earliest, earliest) + INTERVAL_MS;
+    this.#dueAt.delete(network);
+    this.#dueAt.set(network, dueAt);
+    if (this.#dueAt.size > COUNTED_NETWORKS) this.#forgetOldest();
+    return dueAt - now;
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#dueAt.keys();
+    if (oldest !== undefined) this.#dueAt.delete(oldest);
+  }
+}
+
+interface PaceOptions {
+  /** The network of a connection; undefined for a connection without limits, such as that of a proxy. */
+  networkOf: (socket: Socket) => string | undefined;
+  freeAnswers?: Pick<FreeAnswers, 'waitOf'>;
+}
+
+/** The requests of one connection. */
+interface Asked {
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** Requests that wait for earlier answers. */
+  ahead: number;
+}
+
+/** The requests of each connection. */
+export class RequestPace {
+  readonly #networkOf: PaceOptions['networkOf'];
+  readonly #freeAnswers: Pick<FreeAnswers, 'waitOf'>;
+  readonly #asked = new WeakMap<Socket, Asked>();
+
+  constructor({ networkOf, freeAnswers = new FreeAnswers() }: PaceOptions) {
+    this.#networkOf = networkOf;
+    this.#freeAnswers = freeAnswers;
+  }
+
+  /**
+   * Calls `go` when the request may be answered: at once, or after the wait of its network. Closes a
+   * connection that sends too many requests ahead; `go` is never called after a connection has closed.
+   */
+  admit(request: IncomingMessage, response: ServerResponse, go: () => void): void {
+    const { socket } = request;
+    if (socket.destroyed) return;
+    const last = this.#asked.get(socket);
+    if (last === undefined) {
+      this.#asked.set(socket, { request, response, ahead: 0 });
+      return go();
+    }
+    const isAhead = !last.response.writableEnded;
+    const isFree = isAhead || last.response.statusCode >= REFUSED || last.request.method === 'GET';
+    last.request = request;
+    last.response = response;
+    if (isAhead) this.#countAhead(last, socket);
+    if (!isFree) return go();
+    const network = this.#networkOf(socket);
+    const waitMs = network === undefined ? 0 : this.#freeAnswers.waitOf(network);
+    const goIfOpen = (): void => (socket.destroyed ? undefined : go());
+    if (waitMs <= 0) return goIfOpen();
+    setTimeout(goIfOpen, waitMs).unref();
+  }
+
+  #countAhead(asked: Asked, socket: Socket): void {
+    asked.ahead += 1;
+    if (asked.ahead > PIPELINED_REQUESTS) return void socket.destroy();
+    asked.response.once('close', () => (asked.ahead -= 1));
+  }
+}
