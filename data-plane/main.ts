@@ -16,7 +16,7 @@ import { RemoteIdempotencyStore } from './admission/idempotency.ts';
 import type { IdempotencyStoreParts } from './admission/idempotency.ts';
 import { connectControl } from './control/client.ts';
 import type { Control } from './control/client.ts';
-import { COMPLETIONS, DIALECTS } from './dialects/index.ts';
+import { COMPLETIONS, DIALECTS, UPSTREAM_DIALECTS } from './dialects/index.ts';
 import { openLedger } from './ledger/open-ledger.ts';
 import type { OpenLedger } from './ledger/open-ledger.ts';
 import { createLog } from './log.ts';
@@ -152,6 +152,7 @@ function serverOf(node: Omit<Node, 'server'>): Node['server'] {
     idempotency,
     permits,
     dialects: DIALECTS,
+    upstreamDialects: UPSTREAM_DIALECTS,
     completions: COMPLETIONS,
     settings: readServerSettings(environment()),
     identityTokenFiles: readIdentityTokenFiles(environment()),

@@ -29,9 +29,13 @@ export const TRAITS = [
 ] as const;
 export type Trait = (typeof TRAITS)[number];
 
-/** The chat wire formats. Each client and each upstream uses one of them. */
+/** The chat wire formats that clients and upstreams speak. */
 export const DIALECTS = ['openai-chat', 'openai-responses', 'anthropic-messages', 'google-generate'] as const;
 export type DialectName = (typeof DIALECTS)[number];
+
+/** The chat wire formats of upstreams: those of clients, and Bedrock's own one for all its models. */
+export const PROTOCOLS = [...DIALECTS, 'bedrock-converse'] as const;
+export type ProtocolName = (typeof PROTOCOLS)[number];
 
 /** Endpoint families: groups of endpoints with one wire format and one price. */
 export const FAMILIES = [
@@ -68,7 +72,7 @@ export function isChatFamily(family: Family): boolean {
 const OPENAI_PROTOCOLS = ['openai-chat', 'openai-responses'] as const;
 
 /** Protocols with a web search tool that the provider runs. */
-const WEB_SEARCH_PROTOCOLS: readonly DialectName[] = [
+const WEB_SEARCH_PROTOCOLS: readonly ProtocolName[] = [
   'openai-responses',
   'anthropic-messages',
   'google-generate',
@@ -80,13 +84,13 @@ const WEB_SEARCH_PROTOCOLS: readonly DialectName[] = [
  * protocol receive requests of other families unchanged; Cohere, Jina and other providers with Bearer keys
  * are such upstreams, too. Another protocol is listed only if the gateway translates the family into it.
  */
-export const FAMILY_PROTOCOLS: Record<Family, readonly DialectName[]> = {
-  chat_completions: DIALECTS,
-  completions: DIALECTS,
-  messages: DIALECTS,
-  responses: DIALECTS,
-  generative_language: DIALECTS,
-  compact: DIALECTS,
+export const FAMILY_PROTOCOLS: Record<Family, readonly ProtocolName[]> = {
+  chat_completions: PROTOCOLS,
+  completions: PROTOCOLS,
+  messages: PROTOCOLS,
+  responses: PROTOCOLS,
+  generative_language: PROTOCOLS,
+  compact: PROTOCOLS,
   embeddings: [...OPENAI_PROTOCOLS, 'google-generate'],
   audio: OPENAI_PROTOCOLS,
   images: OPENAI_PROTOCOLS,
@@ -99,7 +103,7 @@ export const FAMILY_PROTOCOLS: Record<Family, readonly DialectName[]> = {
 /** Offer of a route: the families of its upstream model, and the protocols that its provider speaks. */
 interface Offer {
   families: readonly Family[];
-  protocols: readonly DialectName[];
+  protocols: readonly ProtocolName[];
 }
 
 /**
@@ -108,7 +112,7 @@ interface Offer {
  * only if the route names it.
  */
 export function canServe(family: Family, { families, protocols }: Offer): boolean {
-  const speaks = (capable: readonly DialectName[]): boolean =>
+  const speaks = (capable: readonly ProtocolName[]): boolean =>
     protocols.some((protocol) => capable.includes(protocol));
   const isChat = families.some(isChatFamily);
   if (family === 'compact' && isChat) return true;

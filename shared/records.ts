@@ -2,7 +2,7 @@
  * The contract between the planes: the configuration records that a node receives, and the usage records
  * that it reports. Amounts of money are decimal strings of micro-USD, because JSON has no bigint.
  */
-import type { DialectName, Family, Group } from './catalog.ts';
+import type { ProtocolName, Family, Group } from './catalog.ts';
 import type { Quirk } from './quirks.ts';
 import type { RoutingPolicy } from './routing.ts';
 import type { UpstreamAccess } from './clouds/access.ts';
@@ -91,7 +91,7 @@ export interface ProviderRecord {
   kind: 'PROVIDER';
   id: string;
   name: string;
-  protocols: DialectName[];
+  protocols: ProtocolName[];
   /** Includes the version path and has no trailing slash: https://api.example.com/v1 */
   baseUrl: string;
   timeouts: TimeoutsRecord;

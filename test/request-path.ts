@@ -31,7 +31,7 @@ import type {
 import { IncomingBody } from '../data-plane/call/body.ts';
 import { SharedBudget } from '../data-plane/call/shared-budget.ts';
 import { SlowBodies } from '../data-plane/call/slow-bodies.ts';
-import { COMPLETIONS, DIALECTS } from '../data-plane/dialects/index.ts';
+import { COMPLETIONS, DIALECTS, UPSTREAM_DIALECTS } from '../data-plane/dialects/index.ts';
 import { createLog } from '../data-plane/log.ts';
 import type { Log } from '../data-plane/log.ts';
 import { buildServer } from '../data-plane/http/server.ts';
@@ -336,6 +336,7 @@ export async function startNode(parts: NodeParts = {}): Promise<TestNode> {
     ledger,
     permits,
     dialects: DIALECTS,
+    upstreamDialects: UPSTREAM_DIALECTS,
     completions: COMPLETIONS,
     log: createLog({ instance: 'test', lowest: 'silent' }),
     ...parts,

@@ -150,6 +150,9 @@ describe('dialects', () => {
   /** Only clients speak legacy completions, so it needs no files for requests to and streams of upstreams. */
   const CLIENTS_ONLY = 'openai-completions';
   const UPSTREAM_FILES = ['encode-request', 'decode-stream'];
+  /** Only upstreams speak Converse, so it needs no files for requests of and streams to clients. */
+  const UPSTREAMS_ONLY = 'bedrock-converse';
+  const CLIENT_FILES = ['decode-request', 'encode-stream'];
   const dialects = [
     ...new Set(
       inFolder('data-plane/dialects').flatMap(({ path }) => /dialects\/([^/]+)\//.exec(path)?.[1] ?? []),
@@ -159,7 +162,8 @@ describe('dialects', () => {
   it('every dialect has the same files', () => {
     expect(dialects.length).toBeGreaterThan(4);
     const missing = dialects.flatMap((dialect) => {
-      const skipped = dialect === CLIENTS_ONLY ? UPSTREAM_FILES : [];
+      const skipped =
+        dialect === CLIENTS_ONLY ? UPSTREAM_FILES : dialect === UPSTREAMS_ONLY ? CLIENT_FILES : [];
       const paths = new Set(inFolder(`data-plane/dialects/${dialect}`).map((source) => source.path));
       return FILES.filter((file) => !skipped.includes(file))
         .map((file) => `data-plane/dialects/${dialect}/${file}.ts`)

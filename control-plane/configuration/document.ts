@@ -1,5 +1,5 @@
 /** The configuration file: its sections and fields. */
-import { DIALECTS, FAMILIES, GROUPS, TIERS, TRAITS } from '@gateway/shared/catalog';
+import { FAMILIES, GROUPS, PROTOCOLS, TIERS, TRAITS } from '@gateway/shared/catalog';
 import { AMOUNT_MAX, formatDollars, formatRatio, parseDollars, parseRatio } from '@gateway/shared/money';
 import { QUIRK_KINDS, QUIRKS_MAX } from '@gateway/shared/quirks';
 import type { Quirk } from '@gateway/shared/quirks';
@@ -137,7 +137,7 @@ const credential = object(
 const upstream = object(
   {
     name: described('Name. It identifies the upstream.', line(80)),
-    protocols: list(oneOf(DIALECTS), { isSet: true, min: 1 }),
+    protocols: list(oneOf(PROTOCOLS), { isSet: true, min: 1 }),
     baseUrl: address,
     enabled: flag,
     timeouts: object({

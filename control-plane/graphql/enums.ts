@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { registerEnumType } from 'type-graphql';
 import { FAMILIES, GROUPS, TIERS, TRAITS } from '@gateway/shared/catalog';
-import type { DialectName, Family, Group, Tier, Trait } from '@gateway/shared/catalog';
+import type { ProtocolName, Family, Group, Tier, Trait } from '@gateway/shared/catalog';
 
 /** Registers an enum whose internal values equal its names. Decorators take the result as type. */
 export function describeEnum<Name extends string>(
@@ -113,7 +113,7 @@ export const WireFamily = translateEnum<Family>(
   }),
 );
 
-export const ProviderProtocol = translateEnum<DialectName>(
+export const ProviderProtocol = translateEnum<ProtocolName>(
   'ProviderProtocol',
   'A chat wire format that an upstream speaks.',
   {
@@ -121,6 +121,7 @@ export const ProviderProtocol = translateEnum<DialectName>(
     MESSAGES: ['anthropic-messages', 'Messages.'],
     RESPONSES: ['openai-responses', 'Responses.'],
     GENERATIVE_LANGUAGE: ['google-generate', 'Generative language.'],
+    BEDROCK_CONVERSE: ['bedrock-converse', 'Converse of Amazon Bedrock. Only upstreams speak it.'],
   },
 );
 

@@ -3,7 +3,7 @@
  * administrator, and payments with play money.
  */
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import type { DialectName, Family } from '@gateway/shared/catalog';
+import type { ProtocolName, Family } from '@gateway/shared/catalog';
 import { MICROS_PER_DOLLAR } from '@gateway/shared/money';
 import { digestOf } from '@gateway/shared/secrets';
 import { firstAdminId, userById } from '../accounts/account.service.ts';
@@ -37,7 +37,7 @@ const TIMEOUTS = {
 interface Part {
   name: string;
   path: string;
-  protocols: DialectName[];
+  protocols: ProtocolName[];
   /**
    * Whether the provider serves the family. The gateway emulates `compact`, which the demo does not support.
    */

@@ -15,9 +15,18 @@ new Gauge({
     for (const pool of pools) if (pool.ended) pools.delete(pool);
     const sum = (count: (pool: Pool) => number): number =>
       [...pools].reduce((total, pool) => total + count(pool), 0);
-    this.set({ state: 'idle' }, sum(({ idleCount }) => idleCount));
-    this.set({ state: 'busy' }, sum(({ idleCount, totalCount }) => totalCount - idleCount));
-    this.set({ state: 'waiting' }, sum(({ waitingCount }) => waitingCount));
+    this.set(
+      { state: 'idle' },
+      sum(({ idleCount }) => idleCount),
+    );
+    this.set(
+      { state: 'busy' },
+      sum(({ idleCount, totalCount }) => totalCount - idleCount),
+    );
+    this.set(
+      { state: 'waiting' },
+      sum(({ waitingCount }) => waitingCount),
+    );
   },
 });
 

@@ -1,6 +1,6 @@
 /** Validates how an upstream is reached, and the secrets of its credentials, before they are stored. */
 import { X509Certificate, createPrivateKey } from 'node:crypto';
-import type { DialectName } from '@gateway/shared/catalog';
+import type { ProtocolName } from '@gateway/shared/catalog';
 import {
   AUTH_PARAMETERS,
   CLIENT_CERTIFICATE,
@@ -9,7 +9,13 @@ import {
   bindingOf,
   tokenUrlOf,
 } from '@gateway/shared/clouds/access';
-import type { AuthKind, AuthParameters, ExtraPair, UpstreamAccess } from '@gateway/shared/clouds/access';
+import type {
+  AuthKind,
+  AuthParameters,
+  ExtraPair,
+  RequestStyle,
+  UpstreamAccess,
+} from '@gateway/shared/clouds/access';
 import {
   isPrivateKey,
   readAwsKeys,
@@ -48,7 +54,7 @@ export type AccessInput = { [Name in keyof UpstreamAccess]?: UpstreamAccess[Name
 
 /** The provider for which the access must be valid. */
 interface Surroundings {
-  protocols: readonly DialectName[];
+  protocols: readonly ProtocolName[];
   baseUrl: string;
 }
 
@@ -121,12 +127,23 @@ function checkParameters(access: UpstreamAccess): void {
   }
 }
 
-function checkStyle({ style, pathTemplate }: UpstreamAccess, protocols: readonly DialectName[]): void {
+/** The formats in which the styles of clouds differ from the standard. */
+const STYLE_PROTOCOLS: Record<RequestStyle, readonly ProtocolName[]> = {
+  STANDARD: [],
+  BEDROCK: ['anthropic-messages', 'bedrock-converse'],
+  VERTEX: ['anthropic-messages', 'google-generate'],
+};
+
+function checkStyle({ style, pathTemplate }: UpstreamAccess, protocols: readonly ProtocolName[]): void {
+  if (style !== 'BEDROCK' && protocols.includes('bedrock-converse'))
+    throw invalid('Choose the style BEDROCK for bedrock-converse.', 'style');
   if (style === 'STANDARD') return;
-  const allowed: readonly DialectName[] =
-    style === 'BEDROCK' ? ['anthropic-messages'] : ['anthropic-messages', 'google-generate'];
+  const allowed = STYLE_PROTOCOLS[style];
   if (protocols.some((protocol) => !allowed.includes(protocol)))
     throw invalid(`With the style ${style}, choose only ${allowed.join(' and ')}.`, 'protocols');
+  // A model that takes both would get messages, which most models do not understand.
+  if (style === 'BEDROCK' && protocols.length > 1)
+    throw invalid('Add one upstream for messages and another one for bedrock-converse.', 'protocols');
   if (pathTemplate !== null)
     throw invalid(`Leave the path empty: the style ${style} has its own.`, 'pathTemplate');
 }

@@ -1,7 +1,7 @@
 /** The presets of providers over GraphQL. */
 import 'reflect-metadata';
 import { Field, FieldResolver, ID, ObjectType, Resolver } from 'type-graphql';
-import type { DialectName } from '@gateway/shared/catalog';
+import type { ProtocolName } from '@gateway/shared/catalog';
 import type { UpstreamAccess } from '@gateway/shared/clouds/access';
 import { UPSTREAM_PRESETS } from '@gateway/shared/clouds/presets';
 import { AdminQuery } from '../graphql/admin-query.ts';
@@ -24,7 +24,7 @@ export class UpstreamPreset {
   baseUrl!: string;
 
   @Field(() => [ProviderProtocol], { description: 'Chat formats that it supports.' })
-  protocols!: readonly DialectName[];
+  protocols!: readonly ProtocolName[];
 
   @Field(() => UpstreamAccessSettings, {
     nullable: true,

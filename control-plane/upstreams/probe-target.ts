@@ -1,6 +1,6 @@
 /** A provider with its decrypted secrets, for test requests. Never log or store it. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { DialectName } from '@gateway/shared/catalog';
+import type { ProtocolName } from '@gateway/shared/catalog';
 import { CLIENT_CERTIFICATE, NODE_IDENTITY_KINDS, bindingOf } from '@gateway/shared/clouds/access';
 import type { UpstreamAccess } from '@gateway/shared/clouds/access';
 import type { CredentialRow, ProviderRow } from './upstream.entity.ts';
@@ -8,7 +8,7 @@ import { credentialReader, credentialsOf } from './upstream.service.ts';
 
 /** How a provider is asked. */
 export interface ProviderTarget {
-  protocol: DialectName;
+  protocol: ProtocolName;
   baseUrl: string;
   /** Secret of the first usable credential; null for none. */
   secret: string | null;

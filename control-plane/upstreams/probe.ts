@@ -112,6 +112,15 @@ function requestFor({ protocol, upstreamModel: model, secret, access }: ProbeTar
         body: { model, messages, max_tokens: TOKENS_MAX },
         headers: { 'anthropic-version': '2023-06-01', ...(key && { 'x-api-key': key }) },
       };
+    case 'bedrock-converse':
+      return {
+        path: `/model/${encodeURIComponent(model)}/converse`,
+        headers: bearer,
+        body: {
+          messages: [{ role: 'user', content: [{ text: 'Say OK.' }] }],
+          inferenceConfig: { maxTokens: TOKENS_MAX },
+        },
+      };
     case 'google-generate':
       return {
         path: `/models/${encodeURIComponent(model)}:generateContent`,

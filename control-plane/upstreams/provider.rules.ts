@@ -1,5 +1,5 @@
 /** Validates changes of providers before they are stored. */
-import type { DialectName } from '@gateway/shared/catalog';
+import type { ProtocolName } from '@gateway/shared/catalog';
 import type { TimeoutsRecord } from '@gateway/shared/records';
 import { UserFailure } from '../graphql/errors.ts';
 import type { AccessInput } from './access.rules.ts';
@@ -22,7 +22,7 @@ export interface ProviderInput {
   /** ANY for a change that does not depend on earlier values. */
   version?: number | 'ANY' | null;
   name: string;
-  protocols: DialectName[];
+  protocols: ProtocolName[];
   baseUrl: string;
   enabled: boolean;
   timeouts?: Partial<TimeoutsRecord> | null;

@@ -5,7 +5,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { canServe } from '@gateway/shared/catalog';
-import type { DialectName, Family } from '@gateway/shared/catalog';
+import type { ProtocolName, Family } from '@gateway/shared/catalog';
 import { audit } from '../audit/audit.service.ts';
 import type { Micros } from '@gateway/shared/money';
 import { formatDollars } from '@gateway/shared/money';
@@ -183,7 +183,7 @@ function checkRoute(input: RouteInput): void {
 }
 
 /** Throws INVALID if no protocol of the provider can serve one of the families. */
-function checkFamilies(families: readonly Family[], protocols: readonly DialectName[]): void {
+function checkFamilies(families: readonly Family[], protocols: readonly ProtocolName[]): void {
   const unserved = families.filter((family) => !canServe(family, { families, protocols }));
   if (unserved.length === 0) return;
   const message = `The provider's protocols cannot serve ${unserved.join(', ')}. Remove these families.`;

@@ -1,7 +1,7 @@
 /** Database rows of providers, their encrypted credentials, and the routes from models to providers. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
-import type { DialectName, Family } from '@gateway/shared/catalog';
+import type { ProtocolName, Family } from '@gateway/shared/catalog';
 import type { Quirk } from '@gateway/shared/quirks';
 import type { UpstreamAccess } from '@gateway/shared/clouds/access';
 import type { TimeoutsRecord } from '@gateway/shared/records';
@@ -12,7 +12,7 @@ export const ProviderSchema = defineEntity({
   properties: {
     id: p.text().primary(),
     name: p.text(),
-    protocols: p.array<DialectName>(),
+    protocols: p.array<ProtocolName>(),
     baseUrl: p.text(),
     enabled: p.boolean(),
     timeouts: p.json<TimeoutsRecord>(),

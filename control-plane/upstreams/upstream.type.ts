@@ -1,7 +1,7 @@
 /** GraphQL types of upstreams, and inputs and payloads of their mutations. */
 import 'reflect-metadata';
 import { Field, ID, InputType, Int, ObjectType } from 'type-graphql';
-import type { DialectName, Family } from '@gateway/shared/catalog';
+import type { ProtocolName, Family } from '@gateway/shared/catalog';
 import type { UpstreamAccess } from '@gateway/shared/clouds/access';
 import type { Micros } from '@gateway/shared/money';
 import { ProviderProtocol, WireFamily } from '../graphql/enums.ts';
@@ -37,7 +37,7 @@ export class UpstreamProvider extends GlobalObject {
   name!: string;
 
   @Field(() => [ProviderProtocol], { description: 'Chat formats that it supports.' })
-  protocols!: DialectName[];
+  protocols!: ProtocolName[];
 
   @Field(() => WebAddress, {
     description: 'Base address with its version path, e.g. https://api.example.com/v1.',
@@ -155,7 +155,7 @@ export class AdminProviderInput {
   name!: string;
 
   @Field(() => [ProviderProtocol], { description: 'Chat formats that it supports.' })
-  protocols!: DialectName[];
+  protocols!: ProtocolName[];
 
   @Field(() => WebAddress, {
     description:

@@ -1,5 +1,5 @@
 /** Validates configuration records of the control plane: unknown values in, typed records or an error out. */
-import { DIALECTS, FAMILIES, GROUPS } from '@gateway/shared/catalog';
+import { FAMILIES, GROUPS, PROTOCOLS } from '@gateway/shared/catalog';
 import { QUIRK_KINDS, quirkProblem } from '@gateway/shared/quirks';
 import type { Quirk } from '@gateway/shared/quirks';
 import { ROUTING_POLICIES } from '@gateway/shared/routing';
@@ -209,7 +209,7 @@ const RECORDS: { [Kind in ConfigKind]: Decoder<RecordOf<Kind>> } = {
     kind: oneOf(['PROVIDER']),
     id: name,
     name: text,
-    protocols: list(oneOf(DIALECTS)),
+    protocols: list(oneOf(PROTOCOLS)),
     baseUrl: address,
     timeouts,
     concurrencyLimit: nullable(whole),

@@ -4,7 +4,7 @@
  * JSON pointer: messages, parts and tools as `at`, scalars and members of media in `pointers`, unknown
  * fields in `extras`.
  */
-import type { DialectName } from '@gateway/shared/catalog';
+import type { ProtocolName } from '@gateway/shared/catalog';
 import type { TokenCounts } from '@gateway/shared/records';
 import type { GatewayError } from '@gateway/shared/failures';
 import type { JsonObject } from './fields.ts';
@@ -58,7 +58,7 @@ export type ScalarName = Exclude<
 
 /** A field unknown to the canonical model. `dialect` is null if no upstream format knows the field. */
 export interface Extra {
-  dialect: DialectName | null;
+  dialect: ProtocolName | null;
   pointer: string;
   value: unknown;
 }
@@ -134,7 +134,7 @@ export interface ToolResultBody {
 /** A part that only one dialect understands, such as a block of a server-side tool. */
 export interface NativeBody {
   kind: 'native';
-  dialect: DialectName;
+  dialect: ProtocolName;
   value: JsonObject;
 }
 
@@ -153,7 +153,7 @@ export interface Media {
 
 /** Signature or encrypted reasoning that clients send back to its provider. seals.ts wraps it. */
 export interface Seal {
-  dialect: DialectName;
+  dialect: ProtocolName;
   value: string;
   id?: string;
 }
@@ -191,7 +191,7 @@ export interface CustomTool {
 /** A provider's server-side tool: `value` for its own dialect, `builtin` if others have one like it. */
 export interface BuiltinTool {
   kind: 'builtin';
-  dialect: DialectName;
+  dialect: ProtocolName;
   value: JsonObject;
   builtin?: 'web-search' | 'web-fetch' | 'code-execution';
   allowedDomains?: string[];

@@ -2,7 +2,7 @@
  * The interface of a dialect: an inbound half for clients and an outbound half for upstreams, both around
  * the canonical model. All functions are synchronous and pure, without I/O.
  */
-import type { DialectName } from '@gateway/shared/catalog';
+import type { DialectName, ProtocolName } from '@gateway/shared/catalog';
 import type { GatewayError } from '@gateway/shared/failures';
 import type { BlockHead, ChatEvent, ChatRequest, ChatResponse } from './canonical.ts';
 import type { JsonObject } from './fields.ts';
@@ -10,11 +10,16 @@ import type { HeaderTable } from './header-table.ts';
 import type { MemberTable } from './member-table.ts';
 import type { SseFrame } from './sse.ts';
 
+/** A chat wire format that upstreams can speak. */
+export interface UpstreamDialect {
+  name: ProtocolName;
+  outbound: Outbound;
+}
+
 /** A chat wire format that clients and upstreams can speak. */
-export interface Dialect {
+export interface Dialect extends UpstreamDialect {
   name: DialectName;
   inbound: Inbound;
-  outbound: Outbound;
 }
 
 /** Model, verb and query of formats that carry them in the path instead of the body. */

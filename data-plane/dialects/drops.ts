@@ -1,5 +1,5 @@
 /** The list of everything in a request that the target format cannot carry. */
-import type { DialectName } from '@gateway/shared/catalog';
+import type { ProtocolName } from '@gateway/shared/catalog';
 import type { ChatRequest, Media, ScalarName } from './canonical.ts';
 import type { JsonObject } from './fields.ts';
 
@@ -46,7 +46,7 @@ export class Drops {
   }
 
   /** Returns the unknown top-level fields that belong to `dialect`, and adds all other unknown fields. */
-  extras(request: ChatRequest, dialect: DialectName): JsonObject {
+  extras(request: ChatRequest, dialect: ProtocolName): JsonObject {
     const own: JsonObject = {};
     for (const { dialect: owner, pointer, value } of request.extras) {
       const isTopLevel = pointer.lastIndexOf('/') === 0;

@@ -1,7 +1,8 @@
 /** The registry of dialects: every chat wire format that the gateway speaks. */
-import type { DialectName } from '@gateway/shared/catalog';
+import type { DialectName, ProtocolName } from '@gateway/shared/catalog';
 import { anthropicMessages } from './anthropic-messages/index.ts';
-import type { Dialect } from './dialect.ts';
+import { bedrockConverse } from './bedrock-converse/index.ts';
+import type { Dialect, UpstreamDialect } from './dialect.ts';
 import { googleGenerate } from './google-generate/index.ts';
 import { CACHED_CONTENT_MEMBERS } from './google-generate/members.ts';
 import { openaiChat } from './openai-chat/index.ts';
@@ -16,6 +17,12 @@ export const DIALECTS: Record<DialectName, Dialect> = {
   'openai-responses': openaiResponses,
   'anthropic-messages': anthropicMessages,
   'google-generate': googleGenerate,
+};
+
+/** The formats of upstreams, by name: those of clients, and one that only upstreams speak. */
+export const UPSTREAM_DIALECTS: Record<ProtocolName, UpstreamDialect> = {
+  ...DIALECTS,
+  'bedrock-converse': bedrockConverse,
 };
 
 /** Legacy text completions, which only clients speak. */

@@ -2,8 +2,8 @@
  * Carries seals through the signature fields of other formats, in an envelope that names the seal's dialect.
  * Without the envelope a signature would reach a provider that did not make it and would refuse it.
  */
-import { DIALECTS } from '@gateway/shared/catalog';
-import type { DialectName } from '@gateway/shared/catalog';
+import { PROTOCOLS } from '@gateway/shared/catalog';
+import type { ProtocolName } from '@gateway/shared/catalog';
 import type { Seal } from './canonical.ts';
 import { isObject, parseObject } from './fields.ts';
 
@@ -35,7 +35,7 @@ export function readSummary(text: string): string | undefined {
  * Encodes a seal for the signature field of dialect `wire`: unchanged if the seal is of that dialect, else
  * in an envelope. For `next` see `openSeal`.
  */
-export function writeSeal(seal: Seal, wire: DialectName, next = false): string {
+export function writeSeal(seal: Seal, wire: ProtocolName, next = false): string {
   if (seal.dialect === wire && !next) return seal.value;
   const envelope = {
     d: seal.dialect,
@@ -52,7 +52,7 @@ export function writeSeal(seal: Seal, wire: DialectName, next = false): string {
  * Reads the seal in a signature field of dialect `wire`. `next` is true if the seal belongs to the part that
  * follows: formats without a signature on text and tool calls carry such seals in an empty reasoning block.
  */
-export function openSeal(text: string, wire: DialectName, id?: string): { seal: Seal; next: boolean } {
+export function openSeal(text: string, wire: ProtocolName, id?: string): { seal: Seal; next: boolean } {
   const plain = text.startsWith(ENCODED_PREFIX) ? Buffer.from(text, 'base64').toString('latin1') : text;
   const envelope = plain.startsWith(PREFIX) ? parseEnvelope(plain.slice(PREFIX.length)) : undefined;
   if (envelope) return envelope;
@@ -61,7 +61,7 @@ export function openSeal(text: string, wire: DialectName, id?: string): { seal: 
 
 function parseEnvelope(text: string): { seal: Seal; next: boolean } | undefined {
   const envelope = parseObject(Buffer.from(text, 'base64url').toString('utf8'));
-  const dialect = DIALECTS.find((name) => name === envelope?.d);
+  const dialect = PROTOCOLS.find((name) => name === envelope?.d);
   if (!isObject(envelope) || !dialect || typeof envelope.v !== 'string') return undefined;
   const seal = { dialect, value: envelope.v, ...(typeof envelope.i === 'string' ? { id: envelope.i } : {}) };
   return { seal, next: envelope.n === 1 };

@@ -5,7 +5,7 @@ import { invalidRequest } from '../call/refusals.ts';
 import type { Call } from '../call/call.ts';
 import type { CompiledRoute, SoldModel } from '../config/config.ts';
 import type { ChatEvent } from '../dialects/canonical.ts';
-import type { Dialect } from '../dialects/dialect.ts';
+import type { UpstreamDialect } from '../dialects/dialect.ts';
 import { isObject, storedObjectError } from '../dialects/fields.ts';
 import type { JsonObject } from '../dialects/fields.ts';
 import { pointerOf } from '../dialects/member-table.ts';
@@ -208,7 +208,7 @@ export class ChatState {
   }
 
   /** The failure for an upstream's refusal that is about an object that the request names. */
-  refusal(refused: { status: number; body: string }, dialect: Dialect): GatewayError | undefined {
+  refusal(refused: { status: number; body: string }, dialect: UpstreamDialect): GatewayError | undefined {
     const { references } = this.#parts;
     const [first] = references;
     if (!first) return undefined;

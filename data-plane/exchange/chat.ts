@@ -173,7 +173,7 @@ class ChatExchange implements Exchange {
   }
 
   #mirroredAnswer(bytes: Buffer, { id }: ChatResponse, candidate: Candidate): Buffer {
-    const named = withNames(bytes, this.#mirrorNames(), candidate.dialect.name);
+    const named = withNames(bytes, this.#mirrorNames(), this.#parts.format.dialect);
     return this.#parts.state?.answer(named, id, candidate) ?? named;
   }
 
@@ -263,7 +263,7 @@ class ChatExchange implements Exchange {
     const { request, format, state } = this.#parts;
     const { candidate, isMirrored, dropped } = sent;
     const encoder = isMirrored ? undefined : this.#encoder(sent);
-    const upstreamNames = new StreamNames(candidate.dialect.name, this.#mirrorNames());
+    const upstreamNames = new StreamNames(format.dialect ?? 'openai-chat', this.#mirrorNames());
     const rename: Rename = (bytes, events) => upstreamNames.replace(bytes, events);
     const array = request.shape.jsonArray === true;
     const machine = new StreamMachine({

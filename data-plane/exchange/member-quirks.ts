@@ -2,7 +2,7 @@
  * Applies the quirks of an upstream that concern members of the request that it is sent: what is dropped,
  * renamed, limited or written. Pure.
  */
-import type { DialectName } from '@gateway/shared/catalog';
+import type { ProtocolName } from '@gateway/shared/catalog';
 import type { Quirk } from '@gateway/shared/quirks';
 import type { ChatRequest, Reasoning, ScalarName } from '../dialects/canonical.ts';
 import { isReasoningWanted } from '../dialects/effort.ts';
@@ -14,7 +14,7 @@ import { pointerOf } from '../dialects/member-table.ts';
 interface MemberQuirkOptions {
   quirks: readonly Quirk[];
   /** The upstream's format. */
-  dialect: DialectName;
+  dialect: ProtocolName;
   /** The reasoning that the client asks for. */
   reasoning: Reasoning | undefined;
 }
@@ -77,7 +77,7 @@ function clamp(draft: Draft, steps: readonly string[], { min, max }: Quirk): voi
 }
 
 /** Google's format has no such switch. */
-function forbidParallelTools(draft: Draft, dialect: DialectName): void {
+function forbidParallelTools(draft: Draft, dialect: ProtocolName): void {
   const tools = draft.get(['tools']);
   if (!Array.isArray(tools) || tools.length === 0) return;
   if (dialect === 'openai-chat' || dialect === 'openai-responses')

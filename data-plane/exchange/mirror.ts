@@ -2,7 +2,7 @@
  * Mirrors a request to an upstream of the same format: replaces a few members, leaves out those that its
  * table does not know, and keeps every other byte.
  */
-import type { DialectName } from '@gateway/shared/catalog';
+import type { ProtocolName } from '@gateway/shared/catalog';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Quirk } from '@gateway/shared/quirks';
 import { invalidRequest } from '../call/refusals.ts';
@@ -24,7 +24,7 @@ import type { RequestBody } from './request-body.ts';
 type Edits = Map<string, string | undefined>;
 
 interface MirrorOptions {
-  dialect: DialectName;
+  dialect: ProtocolName;
   model: string;
   streamed: boolean;
   /** Whether only the tokens of the request are counted, which stores nothing. */

@@ -3,7 +3,7 @@
  * the client's name, so that it stays the same in every turn of a conversation. Pure.
  */
 import { createHash } from 'node:crypto';
-import type { DialectName } from '@gateway/shared/catalog';
+import type { ProtocolName } from '@gateway/shared/catalog';
 import type { ChatEvent, ChatRequest, ChatResponse, Part, Tool, ToolChoice } from '../dialects/canonical.ts';
 
 /** Longest name that all upstreams take, in characters. */
@@ -15,11 +15,13 @@ const FOREIGN = /[^A-Za-z0-9_-]/g;
 /** OpenAI's alphabet: https://platform.openai.com/docs/api-reference/chat/create */
 const OPENAI_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 /** The names that upstreams of each format take. */
-const NAMES: Record<DialectName, RegExp> = {
+const NAMES: Record<ProtocolName, RegExp> = {
   'openai-chat': OPENAI_NAME,
   'openai-responses': OPENAI_NAME,
   // https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use
   'anthropic-messages': OPENAI_NAME,
+  // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html
+  'bedrock-converse': OPENAI_NAME,
   // https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/function-calling
   'google-generate': /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/,
 };
@@ -30,7 +32,7 @@ export class ToolNames {
   readonly #received = new Map<string, string>();
 
   /** Maps every name in the request that the format does not take. */
-  constructor(request: ChatRequest, dialect: DialectName) {
+  constructor(request: ChatRequest, dialect: ProtocolName) {
     const names = new Set(namesOf(request));
     for (const name of names) {
       if (NAMES[dialect].test(name)) continue;

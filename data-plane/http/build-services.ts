@@ -5,9 +5,11 @@ import { RepeatedRefusals } from '../admission/repeated-refusals.ts';
 import { RotatedKeys } from '../admission/rotated-keys.ts';
 import { Strangers } from '../admission/strangers.ts';
 import { WalletConnections } from '../admission/wallet-connections.ts';
+import type { ProtocolName } from '@gateway/shared/catalog';
 import type { BodyParts } from '../call/body.ts';
 import { SharedBudget } from '../call/shared-budget.ts';
 import { SlowBodies } from '../call/slow-bodies.ts';
+import type { UpstreamDialect } from '../dialects/dialect.ts';
 import { replaceMembers, scanMembers } from '../exchange/json-members.ts';
 import { Spool } from '../exchange/spool.ts';
 import { BODY_FLOOR_BYTES, BODY_MEMORY_BYTES, BODY_RESERVE_BYTES } from '../limits.ts';
@@ -27,6 +29,8 @@ export interface ServerDependencies extends Pick<
   Services,
   'store' | 'ledger' | 'permits' | 'dialects' | 'completions'
 > {
+  /** The formats of upstreams. */
+  upstreamDialects: Partial<Record<ProtocolName, UpstreamDialect>>;
   idempotency?: IdempotencyStore;
   settings: ServerSettings;
   /** The stage of the node's shutdown. */
@@ -70,7 +74,7 @@ export function buildServices(dependencies: ServerDependencies): Services {
     completions,
     streams,
     upstreams: new Upstreams({
-      dialects,
+      dialects: dependencies.upstreamDialects,
       random: Math.random,
       now,
       states,

@@ -1,9 +1,9 @@
 /** An upstream's refusal that is about an object that the request names. */
 import type { GatewayError } from '@gateway/shared/failures';
-import type { Dialect } from '../dialects/dialect.ts';
+import type { UpstreamDialect } from '../dialects/dialect.ts';
 
 interface NamedObjects {
-  dialect: Dialect;
+  dialect: UpstreamDialect;
   /** The ids of the upstream and those of the client. */
   names: ReadonlyMap<string, string>;
   /** The failure if the object does not exist. */

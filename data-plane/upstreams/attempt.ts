@@ -2,12 +2,12 @@
  * An attempt is one try of one upstream for one request: what it needs, what it gives, how it is recorded.
  */
 import type { SkipCode } from '@gateway/shared/attempts';
-import type { DialectName } from '@gateway/shared/catalog';
+import type { DialectName, ProtocolName } from '@gateway/shared/catalog';
 import type { Quirk } from '@gateway/shared/quirks';
 import type { GatewayError } from '@gateway/shared/failures';
 import type { AttemptRecord, ProviderRecord, RouteRecord, TokenCounts } from '@gateway/shared/records';
 import type { CompiledCredential, CompiledRoute } from '../config/config.ts';
-import type { Dialect } from '../dialects/dialect.ts';
+import type { UpstreamDialect } from '../dialects/dialect.ts';
 import type { RankedRoute } from './order.ts';
 import type { OutgoingRequest, UpstreamAnswer } from './send.ts';
 
@@ -16,7 +16,7 @@ export interface ForwardedRequest<A> {
   /** The format that needs no translation. */
   readonly preferred: DialectName | undefined;
   /** The upstream formats that can serve the request; absent: all of them. */
-  readonly capable?: readonly DialectName[];
+  readonly capable?: readonly ProtocolName[];
   /** The conversation key of the request; undefined for requests without turns. */
   readonly conversation?: string;
   /** Whether the answer is streamed; absent: it is not. */
@@ -47,7 +47,7 @@ export interface Candidate {
   credential: CompiledCredential | undefined;
   /** The client certificate for TLS, if the upstream has one. */
   certificate: CompiledCredential | undefined;
-  dialect: Dialect;
+  dialect: UpstreamDialect;
   /** Whether the upstream speaks the client's format. */
   native: boolean;
   /** Whether its speed is measured, because routes of the model are chosen by it. */

@@ -1,25 +1,25 @@
 /** The order in which the upstreams of a model are asked. Pure. */
-import type { DialectName } from '@gateway/shared/catalog';
+import type { DialectName, ProtocolName } from '@gateway/shared/catalog';
 import type { CompiledRoute } from '../config/config.ts';
-import type { Dialect } from '../dialects/dialect.ts';
+import type { UpstreamDialect } from '../dialects/dialect.ts';
 import { scoreOf, weightedScore } from './affinity.ts';
 
 /** A route and the format in which its upstream is asked. */
 export interface RankedRoute {
   compiled: CompiledRoute;
-  dialect: Dialect;
+  dialect: UpstreamDialect;
   /** Whether that is the client's own format. */
   native: boolean;
 }
 
 interface RankOptions {
-  dialects: Partial<Record<DialectName, Dialect>>;
+  dialects: Partial<Record<ProtocolName, UpstreamDialect>>;
   /**
    * The client's own format: upstreams that speak it need no translation and come first at equal priority.
    */
   preferred: DialectName | undefined;
   /** The formats that can serve the request, the best first; absent: all of them. */
-  capable?: readonly DialectName[] | undefined;
+  capable?: readonly ProtocolName[] | undefined;
   /** Decides between routes of one priority: a conversation's seed, or a random one. */
   seed: number;
 }

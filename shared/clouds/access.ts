@@ -22,8 +22,8 @@ export const AUTH_KINDS = [
 export type AuthKind = (typeof AUTH_KINDS)[number];
 
 /**
- * STANDARD: paths and bodies of the format. BEDROCK: messages in `InvokeModel`. VERTEX: generate and messages
- * under `publishers/google` and `publishers/anthropic`.
+ * STANDARD: paths and bodies of the format. BEDROCK: messages in `InvokeModel`, or Converse. VERTEX: generate
+ * and messages under `publishers/google` and `publishers/anthropic`.
  */
 export const REQUEST_STYLES = ['STANDARD', 'BEDROCK', 'VERTEX'] as const;
 export type RequestStyle = (typeof REQUEST_STYLES)[number];

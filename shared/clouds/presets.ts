@@ -2,7 +2,7 @@
  * The providers that people name most, with what the form of an upstream needs for each. Words in capitals
  * in an address or a parameter are to be replaced. `source` is the page of the provider about the address.
  */
-import type { DialectName } from '../catalog.ts';
+import type { ProtocolName } from '../catalog.ts';
 import { DEFAULT_ACCESS } from './access.ts';
 import type { UpstreamAccess } from './access.ts';
 
@@ -12,7 +12,7 @@ export interface UpstreamPreset {
   /** The provider's name for itself. */
   name: string;
   baseUrl: string;
-  protocols: readonly DialectName[];
+  protocols: readonly ProtocolName[];
   /** Null for an API key in the header of the format. */
   access: UpstreamAccess | null;
   /** The provider's page that says so. */
@@ -93,6 +93,14 @@ export const UPSTREAM_PRESETS: readonly UpstreamPreset[] = [
     access: accessOf({ auth: 'AWS_KEYS', region: 'us-east-1', style: 'BEDROCK' }),
     source:
       'https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages.html',
+  },
+  {
+    id: 'bedrock-converse',
+    name: 'Amazon Bedrock, other models by Converse',
+    baseUrl: BEDROCK,
+    protocols: ['bedrock-converse'],
+    access: accessOf({ auth: 'AWS_KEYS', region: 'us-east-1', style: 'BEDROCK' }),
+    source: 'https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference.html',
   },
   {
     id: 'bedrock-openai',

@@ -61,7 +61,9 @@ const SHAPES: Record<UpstreamAccess['style'], (request: FormatRequest) => Styled
 };
 
 /** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_InvokeModelWithResponseStream.html */
-function bedrock({ path, model, headers }: FormatRequest): StyledRequest {
+function bedrock(request: FormatRequest): StyledRequest {
+  const { path, model, headers } = request;
+  if (path.startsWith('/model/')) return converse(request);
   if (path !== '/messages') throw new UnknownRequest(`Bedrock's InvokeModel has no ${path}`);
   const { 'anthropic-version': _version, 'anthropic-beta': beta, ...others } = headers;
   const isStreamed = headers.accept === 'text/event-stream';
@@ -79,6 +81,12 @@ function bedrock({ path, model, headers }: FormatRequest): StyledRequest {
       ...(flags.length > 0 ? [['anthropic_beta', JSON.stringify(flags)] as const] : []),
     ]),
   };
+}
+
+/** The path is that of Bedrock already. Its streams are no server-sent events. */
+function converse({ path, headers }: FormatRequest): StyledRequest {
+  const isStreamed = headers.accept === 'text/event-stream';
+  return { path, headers: { ...headers, ...(isStreamed && { accept: EVENT_STREAM }) }, edits: NO_EDITS };
 }
 
 /** https://docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference */

@@ -16,4 +16,10 @@ export const FAMILIES = [
 ] as const;
 
 /** Chat formats that an upstream may support. */
-export const PROTOCOLS = ['CHAT_COMPLETIONS', 'RESPONSES', 'MESSAGES', 'GENERATIVE_LANGUAGE'] as const;
+export const PROTOCOLS = [
+  'CHAT_COMPLETIONS',
+  'RESPONSES',
+  'MESSAGES',
+  'GENERATIVE_LANGUAGE',
+  'BEDROCK_CONVERSE',
+] as const;

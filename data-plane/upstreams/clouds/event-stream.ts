@@ -1,5 +1,5 @@
 /**
- * Reads AWS's binary event stream and writes the messages events in it as server-sent events.
+ * Reads AWS's binary event stream and writes the events in it as server-sent events.
  * https://docs.aws.amazon.com/transcribe/latest/dg/streaming-setting-up.html#streaming-event-stream
  */
 import { crc32 } from 'node:zlib';
@@ -96,8 +96,10 @@ function readHeaders(bytes: Buffer): Map<string, string> {
 }
 
 /**
- * Turns the answer of `InvokeModelWithResponseStream` into the events of the messages format.
+ * Turns the answer of `InvokeModelWithResponseStream` into the events of the messages format, and that of
+ * `ConverseStream` into its own events with their names.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ResponseStream.html
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStreamOutput.html
  */
 export class BedrockStream implements BodyDecoder {
   readonly #reader = new EventStreamReader();
@@ -121,6 +123,12 @@ export function decodeEventStream(answer: UpstreamAnswer): void {
 /** Exceptions that mean overload. */
 const BUSY_EXCEPTIONS = new Set(['throttlingException', 'serviceUnavailableException']);
 
+/** The events of `ConverseStream`. */
+const CONVERSE_EVENTS: ReadonlySet<string> = new Set([
+  ...['messageStart', 'contentBlockStart', 'contentBlockDelta', 'contentBlockStop'],
+  ...['messageStop', 'metadata'],
+]);
+
 function eventOf({ headers, payload }: StreamMessage): string {
   const kind = headers.get(':message-type');
   if (kind === 'exception' || kind === 'error') {
@@ -129,9 +137,16 @@ function eventOf({ headers, payload }: StreamMessage): string {
     const error = { type, message: 'The upstream ended the answer with an error. Try again.' };
     return `event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`;
   }
-  if (headers.get(':event-type') !== 'chunk') return '';
+  const name = headers.get(':event-type') ?? '';
+  if (CONVERSE_EVENTS.has(name)) return `event: ${name}\ndata: ${inOneLine(payload)}\n\n`;
+  if (name !== 'chunk') return '';
   const text = Buffer.from(base64In(payload), 'base64').toString('utf8');
   return `event: ${typeIn(text)}\ndata: ${text}\n\n`;
+}
+
+/** Line ends stand only between the values of a JSON text, where a space means the same. */
+function inOneLine(payload: Buffer): string {
+  return payload.toString('utf8').replaceAll(/[\r\n]+/g, ' ');
 }
 
 /** The `bytes` of a chunk. A second member only pads the message. */

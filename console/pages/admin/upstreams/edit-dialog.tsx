@@ -10,6 +10,7 @@ import { FormDialog, text, words } from '../form-dialog.tsx';
 import { AccessFields } from './access-fields.tsx';
 import { accessIn } from './access-form.ts';
 import { type Provider, UpsertProvider } from './documents.ts';
+import { protocolWord } from './upstream-parts.tsx';
 
 /** The names of the formats in the API, by their names in presets. */
 const PROTOCOL_NAMES = {
@@ -17,6 +18,7 @@ const PROTOCOL_NAMES = {
   'openai-responses': 'RESPONSES',
   'anthropic-messages': 'MESSAGES',
   'google-generate': 'GENERATIVE_LANGUAGE',
+  'bedrock-converse': 'BEDROCK_CONVERSE',
 } as const;
 
 /** The values with which the form begins. */
@@ -94,7 +96,7 @@ function ProviderFields({ provider, values }: { provider: Provider | undefined; 
         legend={t('admin.protocols')}
         name="protocols"
         checked={values.protocols}
-        options={PROTOCOLS.map((value) => ({ value, word: t(`pricing.families.${value}`) }))}
+        options={PROTOCOLS.map((value) => ({ value, word: protocolWord(t, value) }))}
       />
       <AccessFields access={values.access} />
       <Field

@@ -1,4 +1,5 @@
 /** Parts that the list of upstreams and the page of one upstream share. */
+import type { TFunction } from 'i18next';
 import { CircleCheck, CircleMinus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { StateWord } from '../../../components/state-word.tsx';
@@ -18,7 +19,12 @@ export function Enabled({ on }: { on: boolean }) {
 /** The chat formats that an upstream supports. */
 export function Protocols({ provider: { protocols } }: { provider: Provider }) {
   const { t } = useTranslation();
-  return protocols.map((protocol) => t(`pricing.families.${protocol}`)).join(', ');
+  return protocols.map((protocol) => protocolWord(t, protocol)).join(', ');
+}
+
+/** The name of a chat format. Only upstreams speak Converse, whose name is the same in all languages. */
+export function protocolWord(t: TFunction, protocol: Provider['protocols'][number]): string {
+  return protocol === 'BEDROCK_CONVERSE' ? 'Converse' : t(`pricing.families.${protocol}`);
 }
 
 interface HeadProps {
