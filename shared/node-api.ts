@@ -3,7 +3,7 @@
  * answers. Leases are in lease-api.ts, usage reports in usage-report.ts, permits in permit-api.ts.
  */
 import type { ConfigKind, ConfigRecord } from './records.ts';
-import type { CredentialReport, UpstreamReport } from './upstream-health.ts';
+import type { UpstreamReports } from './upstream-health.ts';
 
 /** One record of the configuration. */
 export interface ConfigEntry {
@@ -221,7 +221,7 @@ export const NODE_HEARTBEAT = /* GraphQL */ `
     }
   }
 `;
-export interface NodeHeartbeatInput extends NodeProcess {
+export interface NodeHeartbeatInput extends NodeProcess, UpstreamReports {
   journalId: string;
   /** Whether every charge that the journal held when this process started is settled. */
   formerSettled: boolean;
@@ -237,10 +237,6 @@ export interface NodeHeartbeatInput extends NodeProcess {
   eventLoopP99Ms: number;
   /** Number of charges that are not settled yet. */
   usageBacklog: number;
-  /** Upstreams that were asked recently or whose circuit is open. */
-  upstreams: UpstreamReport[];
-  /** Credentials that were used recently. */
-  credentials: CredentialReport[];
   /** Keys whose old secret was used recently, in the grace period after a rotation. */
   oldSecrets: OldSecretReport[];
 }

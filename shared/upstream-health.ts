@@ -12,6 +12,8 @@ export type CircuitState = (typeof CIRCUIT_STATES)[number];
 export const UPSTREAMS_MAX = 200;
 /** Maximum number of credentials in one heartbeat. */
 export const CREDENTIALS_MAX = 500;
+/** Maximum number of ejected routes in one heartbeat; the last ejected come first. */
+export const ROUTES_MAX = 500;
 
 /** Health of one upstream as one node saw it in about the last five minutes. */
 export interface UpstreamReport {
@@ -30,6 +32,11 @@ export interface UpstreamReport {
   /** Input tokens of the answers that counted them, and those of them that came from a prompt cache. */
   inputTokens: number;
   cachedTokens: number;
+  /**
+   * By how much the clock of the node was ahead of the upstream's when it refused the authentication, in ms;
+   * null if it refused none since its last answer, or if the difference is not noteworthy.
+   */
+  clockAheadMs: number | null;
 }
 
 /** Use of one credential on one node. Times are ages in ms, because the clocks of nodes may differ. */
@@ -38,4 +45,25 @@ export interface CredentialReport {
   usedMsAgo: number;
   lastError: Fault | null;
   lastErrorMsAgo: number | null;
+  /** How long it is still suspended after refusals, on one route at least; null for not at all. */
+  suspendedMs: number | null;
+  /** How long it is still left alone because its quota is nearly used up; null for not at all. */
+  spentMs: number | null;
+}
+
+/** A route that a node leaves alone, because requests of several customers failed on it. */
+export interface RouteReport {
+  routeId: string;
+  /** How long it is still left alone, in ms. */
+  openMs: number;
+}
+
+/** The reports of a node in one heartbeat. */
+export interface UpstreamReports {
+  /** Upstreams that were asked recently or whose circuit is open. */
+  upstreams: UpstreamReport[];
+  /** Credentials that were used recently. */
+  credentials: CredentialReport[];
+  /** Routes that are left alone after failures. */
+  routes: RouteReport[];
 }

@@ -132,6 +132,7 @@ const HEALTH = {
     circuit: ['CLOSED', 'OPEN'][index],
     requests: 740,
     ...{ busy: 4, timeouts: 1, refused: 0, failed: index * 51 },
+    clockAheadMs: index === 1 ? 300_000 : null,
   })),
 };
 
@@ -155,6 +156,8 @@ const providers = ['north-eu', 'demo'].map((name, place) => ({
     lastUsedAt: index === 0 ? ago(4_000) : null,
     lastError: index === 0 ? 'BUSY' : null,
     lastErrorAt: index === 0 ? ago(HOUR_MS) : null,
+    suspendedUntil: index === 1 ? ago(-40_000) : null,
+    quotaSpentUntil: index === 0 ? ago(-90_000) : null,
   })),
   health: place === 0 ? HEALTH : NO_HEALTH,
   quirks: place === 0 ? QUIRKS : [],
@@ -168,6 +171,7 @@ const providers = ['north-eu', 'demo'].map((name, place) => ({
     weight: 100,
     cost: index === 0 ? '0.012' : null,
     upstreamModel,
+    openUntil: index === 1 ? ago(-25_000) : null,
     version: 1,
     quirks: [],
     model: models[index + 2],

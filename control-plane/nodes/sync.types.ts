@@ -4,7 +4,7 @@ import { createUnionType, Field, ID, InputType, Int, ObjectType } from 'type-gra
 import type { ConfigKind, ConfigRecord } from '@gateway/shared/records';
 import { describeEnum } from '../graphql/enums.ts';
 import { AnyJson, DateTime, Decimal } from '../graphql/scalars.ts';
-import { NodeCredentialInput, NodeUpstreamInput } from '../upstreams/health.type.ts';
+import { NodeCredentialInput, NodeRouteInput, NodeUpstreamInput } from '../upstreams/health.type.ts';
 
 const ConfigKindEnum = describeEnum<ConfigKind>('ConfigKind', 'Kind of a configuration entry of nodes.', {
   API_KEY: 'An API key, by its digest.',
@@ -137,6 +137,12 @@ export class NodeHeartbeatInput {
     description: 'Recently used credentials; at most 500 are stored.',
   })
   credentials?: NodeCredentialInput[] | null;
+
+  @Field(() => [NodeRouteInput], {
+    nullable: true,
+    description: 'Routes that the node leaves alone after failures; at most 500 are stored.',
+  })
+  routes?: NodeRouteInput[] | null;
 
   @Field(() => [NodeOldSecretInput], {
     nullable: true,

@@ -75,7 +75,11 @@ import { ModelListResolver } from '../upstreams/model-list.resolver.ts';
 import { ProbingResolver } from '../upstreams/probing.resolver.ts';
 import { ProviderQuirks, QuirkResolver, RouteQuirks } from '../upstreams/quirk.resolver.ts';
 import { UpstreamPresetsResolver } from '../upstreams/presets.type.ts';
-import { CredentialUseResolver, ProviderHealthResolver } from '../upstreams/health.resolver.ts';
+import {
+  CredentialUseResolver,
+  ProviderHealthResolver,
+  RouteCircuitResolver,
+} from '../upstreams/health.resolver.ts';
 import {
   AdminUpstreamsResolver,
   ModelRoutesResolver,
@@ -154,6 +158,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   ProbingResolver,
   ProviderHealthResolver,
   CredentialUseResolver,
+  RouteCircuitResolver,
   NodeCreditResolver,
   AdminUpstreamsResolver,
   UpstreamPresetsResolver,

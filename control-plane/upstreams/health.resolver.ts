@@ -4,12 +4,13 @@ import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { Fault } from '@gateway/shared/upstream-health';
 import type { Context } from '../graphql/context.ts';
 import { DateTime } from '../graphql/scalars.ts';
-import { healthOfProviders, probesOfProviders, UNKNOWN_HEALTH, usesOfCredentials } from './health.service.ts';
-import type { CredentialUse } from './health.service.ts';
+import { healthOfProviders, probesOfProviders, UNKNOWN_HEALTH } from './health.service.ts';
+import { openRoutes, usesOfCredentials } from './left-alone.service.ts';
+import type { CredentialUse } from './left-alone.service.ts';
 import { ProviderHealth, UpstreamFaultEnum } from './health.type.ts';
-import type { CredentialRow, ProviderRow } from './upstream.entity.ts';
+import type { CredentialRow, ProviderRow, RouteRow } from './upstream.entity.ts';
 import { UpstreamCredential } from './credential.type.ts';
-import { UpstreamProvider } from './upstream.type.ts';
+import { UpstreamProvider, UpstreamRoute } from './upstream.type.ts';
 
 /** The health of a provider. */
 @Resolver(() => UpstreamProvider)
@@ -51,6 +52,37 @@ export class CredentialUseResolver {
   @FieldResolver(() => DateTime, { nullable: true, description: 'Time of the last failure.' })
   async lastErrorAt(@Root() credential: CredentialRow, @Ctx() context: Context): Promise<Date | null> {
     return (await useOf(credential, context))?.lastErrorAt ?? null;
+  }
+
+  @FieldResolver(() => DateTime, {
+    nullable: true,
+    description:
+      'Until when a node leaves it alone after refusals, on one route at least; null if none does.',
+  })
+  async suspendedUntil(@Root() credential: CredentialRow, @Ctx() context: Context): Promise<Date | null> {
+    return (await useOf(credential, context))?.suspendedUntil ?? null;
+  }
+
+  @FieldResolver(() => DateTime, {
+    nullable: true,
+    description:
+      'Until when a node prefers other credentials, because the quota of this one is nearly used up; ' +
+      'null if none does.',
+  })
+  async quotaSpentUntil(@Root() credential: CredentialRow, @Ctx() context: Context): Promise<Date | null> {
+    return (await useOf(credential, context))?.spentUntil ?? null;
+  }
+}
+
+/** The circuit of a route. */
+@Resolver(() => UpstreamRoute)
+export class RouteCircuitResolver {
+  @FieldResolver(() => DateTime, {
+    nullable: true,
+    description: 'Until when a node leaves it alone after failures; null if all nodes use it.',
+  })
+  async openUntil(@Root() { id }: RouteRow, @Ctx() { batches }: Context): Promise<Date | null> {
+    return (await batches.load(openRoutes, id)) ?? null;
   }
 }
 

@@ -1,9 +1,11 @@
 /** Health of upstreams: stores the latest report of each node and of each probe, and combines them. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { OFFLINE_AFTER_MS } from '@gateway/shared/node-api';
-import { CIRCUIT_STATES, CREDENTIALS_MAX, UPSTREAMS_MAX } from '@gateway/shared/upstream-health';
-import type { CircuitState, CredentialReport, Fault, UpstreamReport } from '@gateway/shared/upstream-health';
+import { CIRCUIT_STATES, UPSTREAMS_MAX } from '@gateway/shared/upstream-health';
+import type { CircuitState, Fault, UpstreamReport } from '@gateway/shared/upstream-health';
 import { inTransaction, query, sql, toDate } from '../database/sql.ts';
+import { lastOfEach, recordCredentials, recordRoutes } from './left-alone.service.ts';
+import type { LeftAloneReports } from './left-alone.service.ts';
 import type { ProbeResult } from './probe.ts';
 
 /** Error rates above which an upstream counts as degraded or down. */
@@ -24,6 +26,8 @@ export interface NodeHealth {
   p95LatencyMs: number | null;
   inputTokens: number;
   cachedTokens: number;
+  /** By how much the node's clock is ahead of the upstream's, in ms, if that may be why it refuses. */
+  clockAheadMs: number | null;
 }
 
 /** Health of one upstream over all nodes that reported recently. */
@@ -45,12 +49,11 @@ export interface HealthView {
 export const UNKNOWN_HEALTH: HealthView = viewOf([]);
 
 /** The health reports of a node. Nodes of earlier releases send none. */
-export interface NodeReports {
+export interface NodeReports extends LeftAloneReports {
   upstreams?: readonly Optional<UpstreamReport, OptionalFigure>[] | null;
-  credentials?: readonly Optional<CredentialReport, 'lastError' | 'lastErrorMsAgo'>[] | null;
 }
 
-type OptionalFigure = 'p50Ms' | 'p95Ms' | 'inputTokens' | 'cachedTokens';
+type OptionalFigure = 'p50Ms' | 'p95Ms' | 'inputTokens' | 'cachedTokens' | 'clockAheadMs';
 type Optional<Report, Name extends keyof Report> = Omit<Report, Name> & {
   [Key in Name]?: Report[Key] | null | undefined;
 };
@@ -67,15 +70,12 @@ export async function recordHealthReports(
     p95Ms: report.p95Ms ?? null,
     inputTokens: report.inputTokens ?? 0,
     cachedTokens: report.cachedTokens ?? 0,
-  }));
-  const credentials = (reports.credentials ?? []).map((report) => ({
-    ...report,
-    lastError: report.lastError ?? null,
-    lastErrorMsAgo: report.lastErrorMsAgo ?? null,
+    clockAheadMs: report.clockAheadMs ?? null,
   }));
   await inTransaction(em, async (inner) => {
     await recordUpstreams(inner, nodeId, upstreams);
-    await recordCredentials(inner, credentials);
+    await recordCredentials(inner, reports.credentials ?? []);
+    await recordRoutes(inner, reports.routes ?? []);
   });
 }
 
@@ -91,47 +91,22 @@ async function recordUpstreams(
     em,
     sql`
     insert into upstream_health as h (node_id, provider_id, at, circuit, requests, busy, timeouts, refused,
-      failed, p50_ms, p95_ms, input_tokens, cached_tokens)
+      failed, p50_ms, p95_ms, input_tokens, cached_tokens, clock_ahead_ms)
     select ${nodeId}, p.id, clock_timestamp(), u.circuit, u.requests, u.busy, u.timeouts, u.refused, u.failed,
-      u.p50_ms, u.p95_ms, u.input_tokens, u.cached_tokens
+      u.p50_ms, u.p95_ms, u.input_tokens, u.cached_tokens, u.clock_ahead_ms
     from unnest(${column('providerId')}::text[], ${column('circuit')}::text[],
       ${column('requests')}::integer[], ${column('busy')}::integer[], ${column('timeouts')}::integer[],
       ${column('refused')}::integer[], ${column('failed')}::integer[], ${column('p50Ms')}::integer[],
       ${column('p95Ms')}::integer[], ${column('inputTokens')}::integer[],
-      ${column('cachedTokens')}::integer[])
+      ${column('cachedTokens')}::integer[], ${column('clockAheadMs')}::integer[])
       as u (id, circuit, requests, busy, timeouts, refused, failed, p50_ms, p95_ms, input_tokens,
-        cached_tokens)
+        cached_tokens, clock_ahead_ms)
     join provider p on p.id = u.id for key share of p
     on conflict (node_id, provider_id) do update set at = excluded.at, circuit = excluded.circuit,
       requests = excluded.requests, busy = excluded.busy, timeouts = excluded.timeouts,
       refused = excluded.refused, failed = excluded.failed, p50_ms = excluded.p50_ms,
       p95_ms = excluded.p95_ms, input_tokens = excluded.input_tokens,
-      cached_tokens = excluded.cached_tokens`,
-  );
-}
-
-async function recordCredentials(em: EntityManager, received: readonly CredentialReport[]): Promise<void> {
-  const reports = lastOfEach(received.slice(0, CREDENTIALS_MAX), ({ credentialId }) => credentialId);
-  if (reports.length === 0) return;
-  const ages = reports.map(({ usedMsAgo }) => Math.max(0, usedMsAgo));
-  const errorAges = reports.map(({ lastError, lastErrorMsAgo }) =>
-    lastError === null || lastErrorMsAgo === null ? null : Math.max(0, lastErrorMsAgo),
-  );
-  const errors = reports.map(({ lastError }, index) => (errorAges[index] === null ? null : lastError));
-  await query(
-    em,
-    sql`
-    insert into credential_use as c (credential_id, last_used_at, last_error, last_error_at)
-    select k.id, clock_timestamp() - u.age * interval '1 millisecond', u.error,
-      clock_timestamp() - u.error_age * interval '1 millisecond'
-    from unnest(${reports.map(({ credentialId }) => credentialId)}::text[], ${ages}::bigint[],
-      ${errors}::text[], ${errorAges}::bigint[]) as u (id, age, error, error_age)
-    join credential k on k.id = u.id order by k.id for key share of k
-    on conflict (credential_id) do update set
-      last_used_at = greatest(c.last_used_at, excluded.last_used_at),
-      last_error = case when excluded.last_error_at > coalesce(c.last_error_at, '-infinity')
-        then excluded.last_error else c.last_error end,
-      last_error_at = greatest(c.last_error_at, excluded.last_error_at)`,
+      cached_tokens = excluded.cached_tokens, clock_ahead_ms = excluded.clock_ahead_ms`,
   );
 }
 
@@ -169,6 +144,7 @@ interface HealthRow {
   p95_ms: number | null;
   input_tokens: number;
   cached_tokens: number;
+  clock_ahead_ms: number | null;
 }
 
 /** The health of each provider with a recent report. */
@@ -201,47 +177,12 @@ export async function probesOfProviders(
   em: EntityManager,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, ProbeView>> {
-  return viewsOf(
-    await query<{ id: string; at: string; status: number | null; latencyMs: number; error: Fault | null }>(
-      em,
-      sql`select provider_id as id, at, http_status as status, latency_ms as "latencyMs", error
-        from upstream_probe where provider_id = any(${[...ids]}::text[])`,
-    ),
-    ({ at, ...probe }) => ({ ...probe, at: toDate(at) }),
+  const rows = await query<Omit<ProbeView, 'at'> & { id: string; at: string }>(
+    em,
+    sql`select provider_id as id, at, http_status as status, latency_ms as "latencyMs", error
+      from upstream_probe where provider_id = any(${[...ids]}::text[])`,
   );
-}
-
-/** Last use and last failure of a credential. */
-export interface CredentialUse {
-  lastUsedAt: Date;
-  lastError: Fault | null;
-  lastErrorAt: Date | null;
-}
-
-/** Last use and last failure of each credential. Unused ones are missing. */
-export async function usesOfCredentials(
-  em: EntityManager,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, CredentialUse>> {
-  return viewsOf(
-    await query<{ id: string; usedAt: string; lastError: Fault | null; failedAt: string | null }>(
-      em,
-      sql`select credential_id as id, last_used_at as "usedAt", last_error as "lastError",
-        last_error_at as "failedAt" from credential_use where credential_id = any(${[...ids]}::text[])`,
-    ),
-    ({ usedAt, lastError, failedAt }) => ({
-      lastUsedAt: toDate(usedAt),
-      lastError,
-      lastErrorAt: failedAt === null ? null : toDate(failedAt),
-    }),
-  );
-}
-
-function viewsOf<Row extends { id: string }, View>(
-  rows: readonly Row[],
-  viewOfRow: (row: Omit<Row, 'id'>) => View,
-): ReadonlyMap<string, View> {
-  return new Map(rows.map(({ id, ...row }) => [id, viewOfRow(row)]));
+  return new Map(rows.map(({ id, at, ...probe }) => [id, { ...probe, at: toDate(at) }]));
 }
 
 /** Combines the reports of several nodes: the worst circuit, the highest latency, the sum of all requests. */
@@ -285,10 +226,6 @@ function nodeHealthOf({ node_name, at, p50_ms, p95_ms, ...row }: HealthRow): Nod
     p95LatencyMs: p95_ms,
     inputTokens: row.input_tokens,
     cachedTokens: row.cached_tokens,
+    clockAheadMs: row.clock_ahead_ms,
   };
-}
-
-/** The last report of each id. */
-function lastOfEach<Report>(reports: readonly Report[], idOf: (report: Report) => string): Report[] {
-  return [...new Map(reports.map((report) => [idOf(report), report])).values()];
 }

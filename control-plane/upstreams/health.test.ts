@@ -19,15 +19,18 @@ const PROVIDER = `mutation ($input: AdminProviderInput!) { adminProviderUpsert(i
 const CREDENTIAL = `mutation ($input: AdminCredentialInput!) { adminCredentialAdd(input: $input) {
   provider { credentials { id } } userErrors { code } } }`;
 const DELETE = `mutation ($input: AdminReasonInput!) { adminProviderDelete(input: $input) { ok } }`;
+const ROUTE = `mutation ($input: AdminRouteInput!) { adminRouteUpsert(input: $input) {
+  route { id openUntil } userErrors { code } } }`;
+const ROUTES = `{ admin { providers { id routes { openUntil } } } }`;
 const PROBE = `mutation ($input: AdminProbeInput!) { adminProviderProbe(input: $input) {
   result { status } userErrors { code } } }`;
 const BEAT = `mutation ($input: NodeHeartbeatInput!) { nodeHeartbeat(input: $input) {
   node { id } userErrors { code } } }`;
 const HEALTH = `{ admin { providers { id
-  credentials { id lastUsedAt lastError lastErrorAt }
+  credentials { id lastUsedAt lastError lastErrorAt suspendedUntil quotaSpentUntil }
   health { status circuit requests5m errorRate5m p95LatencyMs inputTokens5m cachedTokens5m asOf lastProbeAt
     lastProbeStatus lastProbeLatencyMs lastProbeError
-    nodes { nodeName circuit requests failed p95LatencyMs cachedTokens } } } } }`;
+    nodes { nodeName circuit requests failed p95LatencyMs cachedTokens clockAheadMs } } } } }`;
 
 interface Health extends Record<string, unknown> {
   nodes: object[];
@@ -196,6 +199,7 @@ describe('the health of upstreams', () => {
     expect((await read()).credentials[0]).toEqual({
       id: credentialId,
       ...{ lastUsedAt: null, lastError: null, lastErrorAt: null },
+      ...{ suspendedUntil: null, quotaSpentUntil: null },
     });
     const reportCredential = (index: number, more: object) =>
       beat(index, { credentials: [{ credentialId, usedMsAgo: 0, ...more }] });
@@ -211,6 +215,62 @@ describe('the health of upstreams', () => {
     });
     await reportCredential(1, { lastError: 'TIMEOUT', lastErrorMsAgo: 0 });
     expect((await read()).credentials[0]).toMatchObject({ lastError: 'TIMEOUT' });
+  });
+
+  it('shows until when a node leaves a credential alone, although another node does not', async () => {
+    const credentialId = await addCredential();
+    const reportCredential = (index: number, more: object) =>
+      beat(index, { credentials: [{ credentialId, usedMsAgo: 0, ...more }] });
+    await reportCredential(0, { suspendedMs: 60_000, spentMs: 90_000 });
+    await reportCredential(1, { suspendedMs: null, spentMs: 30_000 });
+    const [credential] = (await read()).credentials;
+    const leftMs = (name: string) => Date.parse(String(credential?.[name])) - Date.now();
+    expect(credential).toMatchObject({ suspendedUntil: expect.any(String) });
+    expect(leftMs('quotaSpentUntil')).toBeGreaterThan(leftMs('suspendedUntil'));
+    await query(
+      test.orm.em.fork(),
+      sql`update credential_use set suspended_until = clock_timestamp()
+        where credential_id = ${credentialId}`,
+    );
+    expect((await read()).credentials[0]).toMatchObject({ suspendedUntil: null });
+  });
+
+  it('shows until when a node leaves a route alone, and ignores deleted routes', async () => {
+    const modelId = pick<string>(
+      await admin.send('{ catalogModel(name: "swift") { id } }'),
+      'catalogModel',
+      'id',
+    );
+    const input = {
+      ...{ modelId, providerId, upstreamModel: 'm-1', families: ['CHAT_COMPLETIONS'] },
+      ...{ priority: 1, weight: 1, enabled: true, reason: 'test' },
+    };
+    const route = pick<Record<string, string>>(
+      await admin.send(ROUTE, { input }),
+      'adminRouteUpsert',
+      'route',
+    );
+    expect(route.openUntil).toBeNull();
+    const routes = [
+      { routeId: 'rte_gone', openMs: 5_000 },
+      { routeId: route.id, openMs: 30_000 },
+    ];
+    expect(codesOf(await beat(0, { routes }), 'nodeHeartbeat')).toEqual([]);
+    const providers = pick<{ id: string; routes: object[] }[]>(
+      await admin.send(ROUTES),
+      'admin',
+      'providers',
+    );
+    expect(providers.find(({ id }) => id === providerId)?.routes).toEqual([
+      { openUntil: expect.any(String) },
+    ]);
+  });
+
+  it('shows by how much the clock of a node differs from that of an upstream that refuses it', async () => {
+    await beat(0, { upstreams: [report({ refused: 100, clockAheadMs: -300_000 })] });
+    expect((await read()).health.nodes).toMatchObject([{ nodeName: 'north', clockAheadMs: -300_000 }]);
+    await beat(0, { upstreams: [report()] });
+    expect((await read()).health.nodes).toMatchObject([{ clockAheadMs: null }]);
   });
 
   it.each([

@@ -50,6 +50,10 @@ abstract class UpstreamCounts {
 const INPUT_TOKENS = 'Input tokens of the last five minutes, as the upstream counted them.';
 const CACHED_TOKENS = 'Those of them that came from a prompt cache.';
 
+const CLOCK_AHEAD =
+  'By how much the clock of the node was ahead of the upstream in ms, less than 0 if behind, when the ' +
+  'upstream last refused its authentication; null if it did not, or if the clocks hardly differ.';
+
 /** Health of an upstream on one node. */
 @ObjectType({ description: 'Health of an upstream on one node.' })
 export class ProviderNodeHealth extends UpstreamCounts {
@@ -70,6 +74,9 @@ export class ProviderNodeHealth extends UpstreamCounts {
 
   @Field(() => Int, { description: CACHED_TOKENS })
   cachedTokens!: number;
+
+  @Field(() => Int, { nullable: true, description: CLOCK_AHEAD })
+  clockAheadMs!: number | null;
 }
 
 /** Health of an upstream. */
@@ -143,6 +150,9 @@ export class NodeUpstreamInput extends UpstreamCounts {
 
   @Field(() => Int, { nullable: true, description: CACHED_TOKENS })
   cachedTokens?: number | null;
+
+  @Field(() => Int, { nullable: true, description: CLOCK_AHEAD })
+  clockAheadMs?: number | null;
 }
 
 /** Report of a node on one credential. */
@@ -159,4 +169,27 @@ export class NodeCredentialInput {
 
   @Field(() => Int, { nullable: true, description: 'Time since its last failure in ms.' })
   lastErrorMsAgo?: number | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Rest of its suspension after refusals in ms; null for none.',
+  })
+  suspendedMs?: number | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      'How long others are preferred because its quota is nearly used up, in ms; null for not at all.',
+  })
+  spentMs?: number | null;
+}
+
+/** Report of a node on a route that it leaves alone. */
+@InputType({ description: 'Report of a node on a route that it leaves alone after failures.' })
+export class NodeRouteInput {
+  @Field(() => ID, { description: 'The route.' })
+  routeId!: string;
+
+  @Field(() => Int, { description: 'How long it is still left alone, in ms.' })
+  openMs!: number;
 }

@@ -32,6 +32,7 @@ function startMember(
       formerSettled: true,
       upstreams: [],
       credentials: [],
+      routes: [],
       oldSecrets: [],
     }),
     now: () => ({ mono: performance.now(), wall: 0 }),

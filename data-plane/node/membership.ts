@@ -15,7 +15,7 @@ const RETRY_MAX_MS = 800;
 const HEARTBEAT_RETRY_MS = 700;
 
 /** State of the node in a heartbeat. */
-interface NodeStatus extends Pick<NodeHeartbeatInput, 'upstreams' | 'credentials' | 'oldSecrets'> {
+interface NodeStatus extends Pick<NodeHeartbeatInput, 'upstreams' | 'credentials' | 'routes' | 'oldSecrets'> {
   appliedRevision: number;
   inflight: number;
   /** Requests served since the start. */

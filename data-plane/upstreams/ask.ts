@@ -1,15 +1,15 @@
 /** Asks the upstreams of a model in order until one answers, and keeps what is known of their health. */
 import { GatewayError, asGatewayError } from '@gateway/shared/failures';
-import type { DialectName } from '@gateway/shared/catalog';
+import type { ProtocolName } from '@gateway/shared/catalog';
 import type { TokenIo } from '@gateway/shared/clouds/token-grants';
 import type { Call } from '../call/call.ts';
 import type { CompiledCredential } from '../config/config.ts';
-import type { Dialect } from '../dialects/dialect.ts';
+import type { UpstreamDialect } from '../dialects/dialect.ts';
 import { adapted } from './adaptive.ts';
 import type { Log } from '../log.ts';
 import { SEEDS, seedOf } from './affinity.ts';
 import { failedAttempt, skippedAttempt } from './attempt.ts';
-import type { Attempt, AttemptFailure, AttemptOptions, Candidate, ForwardedRequest } from './attempt.ts';
+import type { Attempt, AttemptFailure, AttemptOptions, ForwardedRequest } from './attempt.ts';
 import { FRESH_BUDGET, afterRequest, afterRetry } from './circuit.ts';
 import { Candidates, noUpstreamFree } from './candidates.ts';
 import type { AttemptPlan } from './candidates.ts';
@@ -21,9 +21,7 @@ import { Hedges, LostRace } from './hedge.ts';
 import { rankRoutes } from './order.ts';
 import type { RankedRoute } from './order.ts';
 import { RouteResults } from './route-results.ts';
-import { spentForMs } from './quota.ts';
 import { send } from './send.ts';
-import type { UpstreamAnswer } from './send.ts';
 import type { RefusedResponse, SessionRequest, UpstreamSession } from './session.ts';
 import type { AttemptResult, UpstreamStates } from './states.ts';
 import { Suspensions } from './suspensions.ts';
@@ -35,7 +33,7 @@ const ATTEMPTS = 3;
 const ERROR_BODY_BYTES = 1024 * 1024;
 
 interface UpstreamsOptions {
-  dialects: Partial<Record<DialectName, Dialect>>;
+  dialects: Partial<Record<ProtocolName, UpstreamDialect>>;
   /** Random numbers from 0 to 1. */
   random: () => number;
   /** ms of a monotonic clock. */
@@ -110,11 +108,11 @@ export class Upstreams {
     const { preferred, capable, streamed = false } = request;
     const hasChoice = routes.length > 1 || (routes[0]?.credentials.length ?? 0) > 1;
     const conversation = hasChoice ? request.conversation : undefined;
-    const isConversation = conversation !== undefined;
-    const seed = isConversation ? seedOf(walletId, conversation) : random() * SEEDS;
+    const seed = conversation === undefined ? random() * SEEDS : seedOf(walletId, conversation);
     const ranked = rankRoutes(routes, { dialects, preferred, capable, seed });
     const policy = ranked.length > 1 ? ranked[0]?.compiled.policy : undefined;
     if (policy === undefined) return { ranked, walletId, model, observer, seed };
+    const isConversation = conversation !== undefined;
     const options = { policy, speeds: this.#routes.speeds, now: now(), streamed, isConversation };
     return { ranked: adapted(ranked, options), walletId, model, observer, seed };
   }
@@ -213,7 +211,7 @@ export class Upstreams {
       }
       states.answered(provider, startedAt);
       this.#suspensions.accepted(candidate);
-      this.#readQuota(candidate, answer.headers);
+      this.#candidates.readQuota(candidate, answer.headers);
       decodeEventStream(answer);
       return await request.receive({
         answer,
@@ -262,21 +260,13 @@ export class Upstreams {
     }
   }
 
-  /** Spares a credential for a time if the provider's headers say that its quota is nearly used up. */
-  #readQuota({ credential, provider }: Candidate, headers: UpstreamAnswer['headers']): void {
-    const ms = credential ? spentForMs(headers, Date.now()) : 0;
-    if (!credential || ms === 0) return;
-    const now = this.#options.now();
-    if (this.#suspensions.spend(credential, { until: now + ms, now })) this.#options.states.spared(provider);
-  }
-
   #record(
     { cut }: Pick<Call, 'cut'>,
     attempt: Attempt,
-    { error, status }: Pick<AttemptFailure, 'error' | 'status'>,
+    ended: Pick<AttemptFailure, 'error' | 'status'>,
   ): void {
-    if (error instanceof LostRace) return;
-    const failure = { error, status, cut: cut.reason !== undefined, at: this.#options.now() };
+    if (ended.error instanceof LostRace) return;
+    const failure = { ...ended, cut: cut.reason !== undefined, at: this.#options.now() };
     attempt.observer?.attempted(failedAttempt(attempt, failure));
   }
 
@@ -287,10 +277,12 @@ export class Upstreams {
     { attempt, settle }: { attempt: Attempt; settle: (result: AttemptResult) => void },
   ): GatewayError {
     const { candidate, walletId, model } = attempt;
+    const { now, states } = this.#options;
     const { status, headers, body } = this.#clouds.refused(response, candidate);
     const retryAfterMs = retryAfterOf(headers, Date.now());
     const verdict = judge({ status, body, retryAfterMs, model }, candidate);
-    this.#suspensions.refused(verdict, candidate, { requestId, walletId, now: this.#options.now() });
+    const until = this.#suspensions.refused(verdict, candidate, { requestId, walletId, now: now() });
+    states.suspended(candidate, until);
     attempt.credentialRefused = verdict.aboutCredential;
     settle({ error: verdict.error, refusal: { status, unwell: verdict.unwell } });
     return verdict.error;

@@ -5,6 +5,7 @@ import { skippedAttempt } from './attempt.ts';
 import type { Attempt, AttemptObserver, AttemptOptions, Candidate } from './attempt.ts';
 import { RouteCredentials } from './credentials.ts';
 import type { RankedRoute } from './order.ts';
+import { spentForMs } from './quota.ts';
 import type { RouteCircuits } from './route-circuits.ts';
 import type { UpstreamStates } from './states.ts';
 import type { Suspensions } from './suspensions.ts';
@@ -97,6 +98,17 @@ export class Candidates {
       }
     }
     return undefined;
+  }
+
+  /** Spares a credential for a time if the provider's headers say that its quota is nearly used up. */
+  readQuota(candidate: Candidate, headers: Record<string, string | string[] | undefined>): void {
+    const { credential } = candidate;
+    const ms = credential ? spentForMs(headers, Date.now()) : 0;
+    if (!credential || ms === 0) return;
+    const { states, suspensions } = this.#parts;
+    const now = this.#parts.now();
+    const until = now + ms;
+    if (suspensions.spend(credential, { until, now })) states.spared(candidate, until);
   }
 
   #credentials({ compiled }: RankedRoute): RouteCredentials {

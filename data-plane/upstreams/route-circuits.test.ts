@@ -13,7 +13,7 @@ function fail(circuits: RouteCircuits, times: number, wallets = WALLETS, status 
   let ejected = false;
   for (let count = 0; count < times; count += 1) {
     const walletId = wallets[count % wallets.length] ?? '';
-    ejected = circuits.failed('route', { walletId, error: FAILED, status, now: 1 });
+    ejected = circuits.failed('route', { walletId, error: FAILED, status, now: 1 }) !== undefined;
   }
   return ejected;
 }

@@ -54,16 +54,16 @@ export class RouteCircuits {
   }
 
   /**
-   * Notes a failed attempt. True if the route is ejected now: after failures in a row of requests of several
-   * wallets, because one customer must not take a route from the others. Refused credentials, busy upstreams
-   * and failures of the client say nothing about the route.
+   * Notes a failed attempt. Returns when the ejection ends, if the route is ejected now, else undefined. That
+   * needs failures in a row of requests of several wallets, because one customer must not take a route from
+   * the others. Refused credentials, busy upstreams and failures of the client say nothing about the route.
    */
-  failed(routeId: string, { walletId, error: { code }, status, now }: FailedAttempt): boolean {
+  failed(routeId: string, { walletId, error: { code }, status, now }: FailedAttempt): number | undefined {
     const known = this.#failing.get(routeId);
     const isOfRoute = code === 'upstream_failed' || code === 'upstream_timeout';
     if (!isOfRoute || status === 401 || status === 403) {
       if (known) known.circuit = afterInconclusive(known.circuit);
-      return false;
+      return undefined;
     }
     const route = known ?? this.#add(routeId);
     if (route.wallets.size < REFUSED_WALLETS) route.wallets.add(walletId);
@@ -72,7 +72,7 @@ export class RouteCircuits {
     route.circuit = isProven
       ? afterFailure(circuit, now, this.#random())
       : { ...circuit, consecutive: circuit.consecutive + 1 };
-    return route.circuit.ejections > circuit.ejections;
+    return route.circuit.ejections > circuit.ejections ? route.circuit.ejectedUntil : undefined;
   }
 
   #add(routeId: string): FailingRoute {

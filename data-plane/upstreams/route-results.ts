@@ -41,7 +41,8 @@ export class RouteResults {
       const error = asGatewayError(cause);
       if (isUpstreamFailure(error)) speed?.failed(now());
       const failed = { walletId, error, status: attempt.status ?? null, now: now() };
-      if (this.circuits.failed(id, failed)) states.routeEjected(candidate.provider);
+      const until = this.circuits.failed(id, failed);
+      if (until !== undefined) states.routeEjected(candidate, until);
       throw error;
     }
   }

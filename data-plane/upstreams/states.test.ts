@@ -37,11 +37,11 @@ function newStates() {
 describe('the report of upstreams', () => {
   it('is empty before any upstream was asked, and after a window without requests', () => {
     const { clock, states, attempt } = newStates();
-    expect(states.report()).toEqual({ upstreams: [], credentials: [] });
+    expect(states.report()).toEqual({ upstreams: [], credentials: [], routes: [] });
     attempt(candidateOf('one'));
     expect(states.report().upstreams).toHaveLength(1);
     clock.at += WINDOW_SPAN_MS + 1;
-    expect(states.report()).toEqual({ upstreams: [], credentials: [] });
+    expect(states.report()).toEqual({ upstreams: [], credentials: [], routes: [] });
   });
 
   it('counts attempts by fault, without those that failed because of the client', () => {
@@ -59,7 +59,7 @@ describe('the report of upstreams', () => {
         providerId: 'one',
         circuit: 'CLOSED',
         ...{ requests: 5, busy: 1, timeouts: 1, refused: 1, failed: 1 },
-        ...{ p50Ms: null, p95Ms: null, inputTokens: 0, cachedTokens: 0 },
+        ...{ p50Ms: null, p95Ms: null, inputTokens: 0, cachedTokens: 0, clockAheadMs: null },
       },
     ]);
   });
@@ -135,8 +135,36 @@ describe('the report of upstreams', () => {
     attempt(one);
     clock.at += 500;
     expect(states.report().credentials).toEqual([
-      { credentialId: 'crd-one', usedMsAgo: 500, lastError: 'REFUSED', lastErrorMsAgo: 2_500 },
+      {
+        ...{ credentialId: 'crd-one', usedMsAgo: 500, lastError: 'REFUSED', lastErrorMsAgo: 2_500 },
+        ...{ suspendedMs: null, spentMs: null },
+      },
     ]);
+  });
+
+  it('says how long credentials and routes are left alone, until that time is over', () => {
+    const { clock, states, attempt } = newStates();
+    const one = candidateOf('one');
+    attempt(one);
+    states.suspended(one, clock.at + 5_000);
+    states.spared(one, clock.at + 9_000);
+    states.routeEjected(one, clock.at + 7_000);
+    clock.at += 1_000;
+    expect(states.report().credentials[0]).toMatchObject({ suspendedMs: 4_000, spentMs: 8_000 });
+    expect(states.report().routes).toEqual([{ routeId: one.route.id, openMs: 6_000 }]);
+    clock.at += 8_000;
+    expect(states.report().credentials[0]).toMatchObject({ suspendedMs: null, spentMs: null });
+    expect(states.report().routes).toEqual([]);
+  });
+
+  it('names a clock that differs until the upstream answers again', () => {
+    const { clock, states, attempt } = newStates();
+    const one = candidateOf('one');
+    attempt(one, FAILED);
+    states.clockDiffers(one.provider, 300_000);
+    expect(states.report().upstreams[0]?.clockAheadMs).toBe(300_000);
+    states.answered(one.provider, clock.at);
+    expect(states.report().upstreams[0]?.clockAheadMs).toBeNull();
   });
 
   it('has at most the upstreams that were asked last', () => {

@@ -1,8 +1,8 @@
 /** The health of each upstream on this node: circuit, requests in flight, recent results, credentials. */
 import type { GatewayError } from '@gateway/shared/failures';
 import type { ProviderRecord, TokenCounts } from '@gateway/shared/records';
-import { CREDENTIALS_MAX, UPSTREAMS_MAX } from '@gateway/shared/upstream-health';
-import type { CircuitState, CredentialReport, Fault, UpstreamReport } from '@gateway/shared/upstream-health';
+import { UPSTREAMS_MAX } from '@gateway/shared/upstream-health';
+import type { CircuitState, Fault, UpstreamReport, UpstreamReports } from '@gateway/shared/upstream-health';
 import type { ObservableUpstreams, UpstreamObserver } from '../upstream-metrics.ts';
 import type { Candidate } from './attempt.ts';
 import {
@@ -14,8 +14,9 @@ import {
   allowedRequests,
 } from './circuit.ts';
 import type { Circuit } from './circuit.ts';
+import { CredentialUses, OpenRoutes } from './left-alone.ts';
 import { isUpstreamFailure } from './verdict.ts';
-import { HealthWindow, WINDOW_SPAN_MS } from './window.ts';
+import { HealthWindow } from './window.ts';
 
 /** Largest number that a heartbeat can carry. */
 const REPORTED_MAX = 2 ** 31 - 1;
@@ -36,12 +37,6 @@ export interface AttemptResult {
   refusal?: { status: number; unwell: boolean };
 }
 
-/** Report of a node about all its upstreams. */
-interface UpstreamsReport {
-  upstreams: UpstreamReport[];
-  credentials: CredentialReport[];
-}
-
 interface State {
   readonly providerId: string;
   readonly baseUrl: string;
@@ -49,12 +44,8 @@ interface State {
   circuit: Circuit;
   inFlight: number;
   usedAt: number;
-}
-
-interface CredentialUse {
-  usedAt: number;
-  fault: Fault | undefined;
-  faultAt: number;
+  /** By how much this node's clock was ahead of the upstream's at its last refusal, in ms. */
+  clockAheadMs: number | undefined;
 }
 
 /** The states of all upstreams, in memory only: a restart begins without them. */
@@ -63,7 +54,8 @@ export class UpstreamStates implements ObservableUpstreams {
   readonly #states = new Map<string, State>();
   /** The same states by record, because each request looks them up several times. */
   readonly #byRecord = new WeakMap<ProviderRecord, State>();
-  readonly #credentials = new Map<string, CredentialUse>();
+  readonly #credentials = new CredentialUses();
+  readonly #openRoutes = new OpenRoutes();
   #observer: UpstreamObserver | undefined;
 
   constructor(options: StatesOptions) {
@@ -90,7 +82,7 @@ export class UpstreamStates implements ObservableUpstreams {
     const state = this.#stateOf(provider);
     state.circuit = afterStart(state.circuit, at);
     state.usedAt = at;
-    if (credential) this.#use(credential.id, at);
+    if (credential) this.#credentials.used(credential.id, at);
     let settled = false;
     return (result = {}) => {
       if (settled) return;
@@ -102,8 +94,7 @@ export class UpstreamStates implements ObservableUpstreams {
       const fault = faultOf(result);
       state.window.countAttempt(fault, now);
       this.#observer?.attemptEnded(state.providerId, fault);
-      const use = credential && this.#credentials.get(credential.id);
-      if (use && fault) [use.fault, use.faultAt] = [fault, now];
+      if (fault) this.#credentials.note(credential?.id, { fault, faultAt: now });
     };
   }
 
@@ -111,6 +102,7 @@ export class UpstreamStates implements ObservableUpstreams {
   answered(provider: ProviderRecord, startedAt: number): void {
     const now = this.#options.now();
     const state = this.#stateOf(provider);
+    state.clockAheadMs = undefined;
     state.window.countLatency(now - startedAt, now);
     this.#observer?.answerBegan(state.providerId, now - startedAt);
   }
@@ -132,14 +124,26 @@ export class UpstreamStates implements ObservableUpstreams {
     this.#observer?.hedged(this.#stateOf(provider).providerId, won);
   }
 
-  /** Notes that one route to the upstream was ejected after failures. */
-  routeEjected(provider: ProviderRecord): void {
+  /** Notes that one route to the upstream is ejected after failures, until this time of the clock. */
+  routeEjected({ provider, route }: Candidate, until: number): void {
+    this.#openRoutes.opened(route.id, until);
     this.#observer?.routeEjected(this.#stateOf(provider).providerId);
   }
 
-  /** Notes that other credentials are preferred, because the quota of this one is nearly used up. */
-  spared(provider: ProviderRecord): void {
+  /** Notes that other credentials are preferred until this time: the quota of this one is nearly used up. */
+  spared({ provider, credential }: Candidate, until: number): void {
+    this.#credentials.note(credential?.id, { spentUntil: until });
     this.#observer?.spared(this.#stateOf(provider).providerId);
+  }
+
+  /** Notes that a credential is suspended until this time, after refusals. */
+  suspended({ credential }: Candidate, until: number): void {
+    this.#credentials.note(credential?.id, { suspendedUntil: until });
+  }
+
+  /** Notes that the upstream refused an authentication while this node's clock was ahead by so many ms. */
+  clockDiffers(provider: ProviderRecord, aheadMs: number): void {
+    this.#stateOf(provider).clockAheadMs = aheadMs;
   }
 
   /** Counts a request in flight until the returned function is called for the first time. */
@@ -155,29 +159,17 @@ export class UpstreamStates implements ObservableUpstreams {
   }
 
   /**
-   * The upstreams that were asked within the window or whose circuit is not closed, and the credentials used
-   * within the window; the last used first.
+   * The upstreams that were asked within the window or whose circuit is not closed, the credentials used
+   * within the window, and the ejected routes; the last used first.
    */
-  report(): UpstreamsReport {
+  report(): UpstreamReports {
     const now = this.#options.now();
     const known = [...this.#states.values()].sort((one, other) => other.usedAt - one.usedAt);
     const upstreams = known
       .map((state) => reportOf(state, now))
       .filter(({ circuit, requests }) => requests > 0 || circuit !== 'CLOSED')
       .slice(0, UPSTREAMS_MAX);
-    for (const [id, { usedAt }] of this.#credentials)
-      if (now - usedAt > WINDOW_SPAN_MS) this.#credentials.delete(id);
-    const credentials = [...this.#credentials]
-      .map(([credentialId, { usedAt, fault, faultAt }]) => ({
-        credentialId,
-        usedMsAgo: Math.round(now - usedAt),
-        ...(fault && now - faultAt <= WINDOW_SPAN_MS
-          ? { lastError: fault, lastErrorMsAgo: Math.round(now - faultAt) }
-          : { lastError: null, lastErrorMsAgo: null }),
-      }))
-      .sort((one, other) => one.usedMsAgo - other.usedMsAgo)
-      .slice(0, CREDENTIALS_MAX);
-    return { upstreams, credentials };
+    return { upstreams, credentials: this.#credentials.report(now), routes: this.#openRoutes.report(now) };
   }
 
   /** The circuit of every upstream that was ever asked. */
@@ -196,12 +188,6 @@ export class UpstreamStates implements ObservableUpstreams {
     else state.circuit = afterInconclusive(circuit);
   }
 
-  #use(credentialId: string, at: number): void {
-    const known = this.#credentials.get(credentialId);
-    if (known) known.usedAt = at;
-    else this.#credentials.set(credentialId, { usedAt: at, fault: undefined, faultAt: 0 });
-  }
-
   /** A provider whose base URL was changed counts as another upstream. */
   #stateOf(provider: ProviderRecord): State {
     const known = this.#byRecord.get(provider);
@@ -217,7 +203,8 @@ export class UpstreamStates implements ObservableUpstreams {
 
 function newState(providerId: string, baseUrl: string): State {
   const window = new HealthWindow();
-  return { providerId, baseUrl, window, circuit: CLOSED_CIRCUIT, inFlight: 0, usedAt: 0 };
+  const unused = { inFlight: 0, usedAt: 0, clockAheadMs: undefined };
+  return { providerId, baseUrl, window, circuit: CLOSED_CIRCUIT, ...unused };
 }
 
 function faultOf({ error, refusal }: AttemptResult): Fault | undefined {
@@ -227,7 +214,7 @@ function faultOf({ error, refusal }: AttemptResult): Fault | undefined {
   return error.code === 'upstream_timeout' ? 'TIMEOUT' : 'FAILED';
 }
 
-function reportOf({ providerId, circuit, window }: State, now: number): UpstreamReport {
+function reportOf({ providerId, circuit, window, clockAheadMs }: State, now: number): UpstreamReport {
   const { succeeded, faults } = window.counts(now);
   const [busy = 0, timeouts = 0, refused = 0, failed = 0] = faults;
   const { input, cached } = window.inputTokens(now);
@@ -243,6 +230,7 @@ function reportOf({ providerId, circuit, window }: State, now: number): Upstream
     p95Ms: window.quantile(0.95, now),
     inputTokens: Math.min(input, REPORTED_MAX),
     cachedTokens: Math.min(cached, REPORTED_MAX),
+    clockAheadMs: clockAheadMs === undefined ? null : Math.round(clockAheadMs),
   };
 }
 

@@ -65,15 +65,17 @@ export class Suspensions {
 
   /**
    * Applies a verdict. A 401 suspends the credential when two requests have met it, a 403 suspends it for
-   * this route when requests of several wallets have; 429 does at once.
+   * this route when requests of several wallets have; 429 does at once. Returns when the suspension of the
+   * credential on this route ends; 0 for none.
    */
-  refused(verdict: Verdict, { credential, route }: Target, by: Refused & { now: number }): void {
-    if (!credential) return;
+  refused(verdict: Verdict, { credential, route }: Target, by: Refused & { now: number }): number {
+    if (!credential) return 0;
     const key = keyOf(credential);
     if (verdict.suspendCredentialMs > 0) this.#suspend(key, by.now + verdict.suspendCredentialMs);
     if (verdict.doubt === 'credential') this.#doubt(key, { by: by.requestId, needed: 2, now: by.now });
     if (verdict.doubt === 'route')
       this.#doubt(onRoute(key, route.id), { by: by.walletId, needed: REFUSED_WALLETS, now: by.now });
+    return this.until(credential, route.id);
   }
 
   #doubt(key: string, { by, needed, now }: { by: string; needed: number; now: number }): void {

@@ -2,7 +2,7 @@
 import { createSign } from 'node:crypto';
 import { tokenUrlOf } from './access.ts';
 import type { UpstreamAccess } from './access.ts';
-import { clockDifference } from './clock.ts';
+import { clockAheadMs, clockSentence } from './clock.ts';
 import { readServiceAccountKey } from './secrets.ts';
 import type { AwsKeys } from './secrets.ts';
 import type { Fetched } from './tokens.ts';
@@ -41,11 +41,14 @@ export interface TokenIo {
 export class TokenRefused extends Error {
   /** HTTP status; 0 if the answer was no token. */
   readonly status: number;
+  /** By how much this clock is ahead of that of the endpoint, in ms; undefined if they hardly differ. */
+  readonly clockAheadMs: number | undefined;
 
-  constructor(message: string, status: number) {
+  constructor(message: string, status: number, aheadMs?: number) {
     super(message);
     this.name = 'TokenRefused';
     this.status = status;
+    this.clockAheadMs = aheadMs;
   }
 }
 
@@ -170,9 +173,10 @@ async function ask(io: TokenIo, request: TokenRequest): Promise<TokenAnswer> {
   if (answer.status === 200) return answer;
   const { host } = new URL(request.url);
   const code = codeOf(answer.body);
-  const clock = clockDifference(answer.headers, { host, now: io.wallNow() });
-  const reason = [`${host} gave no token: ${answer.status}${code ? ` ${code}` : ''}.`, clock];
-  throw new TokenRefused(reason.filter(Boolean).join(' '), answer.status);
+  const aheadMs = clockAheadMs(answer.headers, io.wallNow());
+  const clock = aheadMs === undefined ? '' : ` ${clockSentence(aheadMs, host)}`;
+  const reason = `${host} gave no token: ${answer.status}${code ? ` ${code}` : ''}.${clock}`;
+  throw new TokenRefused(reason, answer.status, aheadMs);
 }
 
 /** The error code of a refusal: OAuth's with that of Entra, Google's status, or that of AWS. */

@@ -6,7 +6,7 @@ import { DEFAULT_ACCESS } from '@gateway/shared/clouds/access';
 import type { UpstreamAccess } from '@gateway/shared/clouds/access';
 import { CloudAuthorization } from '@gateway/shared/clouds/authorization';
 import type { CloudCaller } from '@gateway/shared/clouds/authorization';
-import { clockDifference } from '@gateway/shared/clouds/clock';
+import { clockAheadMs, clockSentence } from '@gateway/shared/clouds/clock';
 import { UnknownRequest, styled } from '@gateway/shared/clouds/styles';
 import { TokenRefused } from '@gateway/shared/clouds/token-grants';
 import type { TokenIo } from '@gateway/shared/clouds/token-grants';
@@ -19,6 +19,7 @@ import type { Connections } from '../connections.ts';
 import { send } from '../send.ts';
 import type { OutgoingRequest } from '../send.ts';
 import type { RefusedResponse } from '../session.ts';
+import type { UpstreamStates } from '../states.ts';
 import { signWith } from './signing.ts';
 
 /** Timeouts of a token endpoint, in ms: short, because requests wait for the token. */
@@ -45,6 +46,8 @@ interface CloudOptions {
   wallNow: () => number;
   identityToken: TokenIo['identityToken'];
   editBody: EditBody;
+  /** Is told by how much the node's clock was ahead when an upstream refused it. */
+  states: Pick<UpstreamStates, 'clockDiffers'>;
   log: Log;
 }
 
@@ -106,8 +109,11 @@ export class CloudRequests {
     if (response.status === 401 || response.status === 403) {
       this.#authorization.refused({ access, credential });
       const { host } = new URL(addressOf(provider).origin);
-      const clock = clockDifference(response.headers, { host, now: this.#options.wallNow() });
-      if (clock !== undefined) this.#warn(candidate, clock);
+      const aheadMs = clockAheadMs(response.headers, this.#options.wallNow());
+      if (aheadMs !== undefined) {
+        this.#options.states.clockDiffers(provider, aheadMs);
+        this.#warn(candidate, clockSentence(aheadMs, host));
+      }
     }
     return { ...response, body: inMessagesFormat(response.body, candidate) };
   }
@@ -131,6 +137,8 @@ export class CloudRequests {
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       this.#warn(candidate, reason);
+      if (cause instanceof TokenRefused && cause.clockAheadMs !== undefined)
+        this.#options.states.clockDiffers(provider, cause.clockAheadMs);
       if (cause instanceof TokenRefused && cause.status < 500) throw new CredentialRefusal(cause);
       throw cause instanceof GatewayError ? cause : unreachable(cause);
     }

@@ -13,6 +13,7 @@ const RouteFields = graphql(
       weight
       cost
       upstreamModel
+      openUntil
       version
       quirks {
         ...QuirkFields
@@ -76,6 +77,8 @@ const ProviderFields = graphql(
         lastUsedAt
         lastError
         lastErrorAt
+        suspendedUntil
+        quotaSpentUntil
       }
       health {
         status
@@ -98,6 +101,7 @@ const ProviderFields = graphql(
           timeouts
           refused
           failed
+          clockAheadMs
         }
       }
       quirks {

@@ -10,7 +10,7 @@ import { Tag } from '../../../components/tag.tsx';
 import { useTranslation } from '../../../translation.ts';
 import type { Provider, Route, UpstreamTask } from './documents.ts';
 import { QuirkSection } from './quirk-section.tsx';
-import { UpstreamHealth } from './upstream-health.tsx';
+import { LeftAlone, UpstreamHealth } from './upstream-health.tsx';
 import { Limits } from './upstream-limits.tsx';
 import { Enabled, Head, Protocols } from './upstream-parts.tsx';
 
@@ -144,7 +144,7 @@ function routeColumns(t: TFunction, actions: (route: Route) => ReactNode): Colum
       id: 'state',
       header: t('admin.state'),
       meta: { from: 'lg' },
-      cell: ({ row }) => <Enabled on={row.original.enabled} />,
+      cell: ({ row: { original } }) => <RouteState route={original} />,
     },
     {
       id: 'actions',
@@ -173,8 +173,18 @@ function RouteCard({ route, children }: { route: Route; children: ReactNode }) {
         <span>
           {t('admin.upstreams.priority')} {route.priority} · {t('admin.upstreams.weight')} {route.weight}
         </span>
-        <Enabled on={route.enabled} />
+        <RouteState route={route} />
       </div>
+    </div>
+  );
+}
+
+function RouteState({ route: { enabled, openUntil } }: { route: Route }) {
+  const { t } = useTranslation();
+  return (
+    <div>
+      <Enabled on={enabled} />
+      <LeftAlone word={t('admin.upstreams.health.leftAlone')} until={openUntil} />
     </div>
   );
 }

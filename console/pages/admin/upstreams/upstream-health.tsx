@@ -130,10 +130,11 @@ function LastProbe({ health }: { health: Health }) {
 
 function EachNode({ nodes }: Pick<Health, 'nodes'>) {
   const { t, i18n } = useTranslation();
+  const durationText = useDurationText();
   const number = new Intl.NumberFormat(i18n.language);
   return (
     <LeaderList>
-      {nodes.map(({ nodeName, circuit, requests, busy, timeouts, refused, failed }) => (
+      {nodes.map(({ nodeName, circuit, requests, busy, timeouts, refused, failed, clockAheadMs }) => (
         <LeaderRow key={nodeName} name={nodeName}>
           <Circuit circuit={circuit} />
           <div className="text-hint text-ink-3">
@@ -142,6 +143,13 @@ function EachNode({ nodes }: Pick<Health, 'nodes'>) {
               requests: number.format(requests),
             })}
           </div>
+          {clockAheadMs !== null && (
+            <div className="text-hint text-bad">
+              {t(`admin.upstreams.health.clock${clockAheadMs > 0 ? 'Ahead' : 'Behind'}`, {
+                time: durationText(Math.abs(clockAheadMs)),
+              })}
+            </div>
+          )}
         </LeaderRow>
       ))}
     </LeaderList>
@@ -150,7 +158,7 @@ function EachNode({ nodes }: Pick<Health, 'nodes'>) {
 
 function CredentialUse({ credential }: { credential: Provider['credentials'][number] }) {
   const { t } = useTranslation();
-  const { label, lastUsedAt, lastError, lastErrorAt } = credential;
+  const { label, lastUsedAt, lastError, lastErrorAt, suspendedUntil, quotaSpentUntil } = credential;
   return (
     <LeaderRow name={<span className="break-words">{label}</span>}>
       {lastUsedAt === null ? t('state.never') : <Ago at={lastUsedAt} />}
@@ -159,7 +167,19 @@ function CredentialUse({ credential }: { credential: Provider['credentials'][num
           {t(`admin.upstreams.health.faults.${lastError}`)}: <Ago at={lastErrorAt} />
         </div>
       )}
+      <LeftAlone word={t('admin.upstreams.health.suspended')} until={suspendedUntil} />
+      <LeftAlone word={t('admin.upstreams.health.spent')} until={quotaSpentUntil} />
     </LeaderRow>
+  );
+}
+
+/** Until when nodes leave a credential or a route alone; nothing if they do not. */
+export function LeftAlone({ word, until }: { word: string; until: string | null }) {
+  if (until === null) return null;
+  return (
+    <div className="text-hint text-warn">
+      {word} <Ago at={until} />
+    </div>
   );
 }
 
