@@ -226,6 +226,7 @@ export async function addUpstream(house: House, upstream: UpstreamSetting): Prom
       name: upstream.name ?? 'upstream',
       protocols: [upstream.protocol ?? 'CHAT_COMPLETIONS'],
       baseUrl: upstream.baseUrl,
+      access: upstream.access ?? null,
       enabled: true,
       reason,
     },
@@ -266,6 +267,8 @@ export interface UpstreamSetting {
   protocol?: string;
   families?: string[];
   secret?: string;
+  /** The members of `UpstreamAccessInput`. */
+  access?: object;
 }
 
 /** A registered customer with an enabled key and the given balance in dollars. */

@@ -2,7 +2,8 @@
  * `npm run fidelity`: sends recorded traffic of all four wire formats through the whole gateway, every client
  * format over every upstream format, once as recorded and once cut into odd slices. The measuring tool is
  * next to the checkout; its reports are printed and written to `.bench/`. Further arguments go to the tool,
- * e.g. `--directions B`; `--only whole` or `--only odd` runs one of the two.
+ * e.g. `--directions B`; `--only whole` or `--only odd` runs one of the two. `--clouds` sends the traffic to
+ * upstreams that behave like Azure, Bedrock and Vertex AI; `--cloud NAME` to one of them.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
@@ -10,6 +11,8 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { addCustomer, addUpstream, startHouse } from '../house.ts';
+import { cloudsAt, startFront } from './clouds.ts';
+import type { Cloud } from './clouds.ts';
 import type { House } from '../house.ts';
 import { withPostgres } from '../with-postgres.ts';
 import { describe, reaches, verdictOf } from './verdict.ts';
@@ -90,11 +93,11 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** Adds one model per format, with limits that permit every recorded request. Returns the names by format. */
-async function addModels(house: House, run: Run): Promise<Record<string, string>> {
+/** Adds a model per format, with limits that permit every recorded request. Returns the names by format. */
+async function addModels(house: House, prefix: string, wires: string[]): Promise<Record<string, string>> {
   const names: Record<string, string> = {};
-  for (const { wire } of WIRES) {
-    const name = `${run.name}-${wire}`;
+  for (const wire of wires) {
+    const name = `${prefix}-${wire}`;
     const { model } = await house.admin.mutate<{ model: { id: string } }>(
       'adminModelUpsert',
       {
@@ -125,27 +128,69 @@ async function addModels(house: House, run: Run): Promise<Record<string, string>
 async function measure(house: House, run: Run, further: string[]): Promise<number> {
   const replay = await startReplay(run);
   try {
-    const models = await addModels(house, run);
-    for (const { wire, protocol, path } of WIRES) {
-      const upstream = { name: `${run.name}-${wire}`, baseUrl: `${replay.url}${path}`, protocol };
-      await addUpstream(house, { ...upstream, models: [models[wire] ?? ''] });
-    }
-    const reportFile = join(OUTPUT, `fidelity-${run.name}.json`);
-    const { key } = await addCustomer(house, '1000');
-    process.stdout.write(`\n=== ${run.name} ===\n`);
-    const code = await runTool([
-      ...['--gateway', house.url, '--key', key, '--models', JSON.stringify(models)],
-      ...['--upstream', replay.url, '--cases', CASES],
-      ...['--json', reportFile, ...further],
-    ]);
-    if (code !== 0) return code;
-    const report = JSON.parse(readFileSync(reportFile, 'utf8')) as Report;
-    const verdict = verdictOf(report);
-    process.stdout.write(`\n${describe(run.name, verdict)}\n`);
-    return reaches(verdict, REQUIRED) ? 0 : 1;
+    const upstreams = WIRES.map((each) => ({ ...each, base: replay.url }));
+    return await measureUpstreams(house, { name: run.name, replay: replay.url, upstreams, further });
   } finally {
     replay.stop();
   }
+}
+
+/** Measures each cloud that is chosen; all of them without a name. */
+async function measureClouds(house: House, run: Run, { cloud, further }: Chosen): Promise<number> {
+  const replay = await startReplay(run);
+  const front = await startFront(replay.url, run.name === 'odd');
+  try {
+    const clouds = cloudsAt(front.url).filter(({ name }) => cloud === 'all' || name === cloud);
+    let code = 0;
+    for (const { name, upstreams } of clouds) {
+      const at = upstreams.map((each) => ({ ...each, base: front.url }));
+      const options = { name: `${run.name}-${name}`, replay: replay.url, upstreams: at, further };
+      code = Math.max(code, await measureUpstreams(house, options));
+    }
+    process.stdout.write(
+      `clouds: ${front.refused()} requests without valid authentication, ${front.issued()} tokens issued\n`,
+    );
+    return code;
+  } finally {
+    await front.stop();
+    replay.stop();
+  }
+}
+
+interface Measured {
+  name: string;
+  replay: string;
+  upstreams: (Omit<Cloud['upstreams'][number], 'access' | 'secret'> & {
+    base: string;
+    access?: object;
+    secret?: string;
+  })[];
+  further: string[];
+}
+
+async function measureUpstreams(
+  house: House,
+  { name, replay, upstreams, further }: Measured,
+): Promise<number> {
+  const wires = upstreams.map(({ wire }) => wire);
+  const models = await addModels(house, name, wires);
+  for (const { wire, path, base, ...rest } of upstreams) {
+    const upstream = { ...rest, name: `${name}-${wire}`, baseUrl: `${base}${path}` };
+    await addUpstream(house, { ...upstream, families: ['CHAT_COMPLETIONS'], models: [models[wire] ?? ''] });
+  }
+  const reportFile = join(OUTPUT, `fidelity-${name}.json`);
+  const { key } = await addCustomer(house, '1000');
+  process.stdout.write(`\n=== ${name} ===\n`);
+  const code = await runTool([
+    ...['--gateway', house.url, '--key', key, '--models', JSON.stringify(models)],
+    ...['--upstream', replay, '--cases', CASES],
+    ...['--json', reportFile, ...further],
+  ]);
+  if (code !== 0) return code;
+  const report = JSON.parse(readFileSync(reportFile, 'utf8')) as Report;
+  const verdict = verdictOf(report);
+  process.stdout.write(`\n${describe(name, verdict)}\n`);
+  return reaches(verdict, REQUIRED) ? 0 : 1;
 }
 
 function runTool(toolArguments: string[]): Promise<number> {
@@ -158,22 +203,43 @@ function runTool(toolArguments: string[]): Promise<number> {
   });
 }
 
+interface Chosen {
+  /** The cloud; `all` for every one, undefined for none. */
+  cloud: string | undefined;
+  /** Arguments of the tool. */
+  further: string[];
+}
+
+function chosenBy(given: string[]): Chosen & { only: string | undefined } {
+  const further = [...given];
+  const taken = (option: string): string | undefined => {
+    const at = further.indexOf(option);
+    return at < 0 ? undefined : further.splice(at, 2)[1];
+  };
+  const only = taken('--only');
+  const cloud = taken('--cloud');
+  const all = further.indexOf('--clouds');
+  if (all >= 0) further.splice(all, 1);
+  return { only, cloud: all >= 0 ? 'all' : cloud, further };
+}
+
 async function main(): Promise<number> {
   if (!existsSync(TOOL) || !existsSync(CASES)) {
     process.stdout.write('Skipped: recorded traffic and the measuring tool are not next to this checkout.\n');
     return 0;
   }
-  const further = process.argv.slice(2);
-  const only = further.indexOf('--only');
-  const chosen = only < 0 ? undefined : further.splice(only, 2)[1];
+  const { only, ...chosen } = chosenBy(process.argv.slice(2));
   mkdirSync(OUTPUT, { recursive: true });
   return withPostgres('fidelity', async (databaseUrl) => {
     const house = await startHouse({ databaseUrl });
     let code = 0;
     try {
       for (const run of RUNS) {
-        if (chosen === undefined || chosen === run.name)
-          code = Math.max(code, await measure(house, run, further));
+        if (only !== undefined && only !== run.name) continue;
+        const measured = chosen.cloud
+          ? measureClouds(house, run, chosen)
+          : measure(house, run, chosen.further);
+        code = Math.max(code, await measured);
       }
     } finally {
       await house.stop();
