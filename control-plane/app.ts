@@ -18,6 +18,7 @@ import type { ErrorLog } from './graphql/errors.ts';
 import { createBus, listenForEvents } from './database/events.ts';
 import { Budget } from './budget/budget.ts';
 import { chargeTo, limitsPlugin } from './budget/budget.plugin.ts';
+import { serveAuditLog } from './downloads/audit.routes.ts';
 import { serveDownloads } from './downloads/download.routes.ts';
 import { TIME_LIMITS, TOKENS_MAX } from './limits.ts';
 import type { TimeLimits } from './limits.ts';
@@ -90,11 +91,10 @@ export async function createApp(parts: AppParts): Promise<App> {
   serveSchemaFile(server, schema);
   serveOidc(server, contexts, parts.log);
   serveExports(server, contexts);
-  serveDownloads(server, {
-    contexts,
-    em: () => orm.em.fork(),
-    charge: (context) => chargeTo(budget, context, DOWNLOAD_COST),
-  });
+  const charge = (context: Context): Promise<void> => chargeTo(budget, context, DOWNLOAD_COST);
+  const downloads = { contexts, em: () => orm.em.fork(), charge };
+  serveDownloads(server, downloads);
+  serveAuditLog(server, downloads);
   serveWebhook(server, { em: () => orm.em.fork(), settings, log: parts.log });
   await serveConsole(server, settings.consoleFolder);
   const nodes = hasNodePort

@@ -146,7 +146,7 @@ export async function checkChain(em: EntityManager, recent: number | null): Prom
   const complete = last === undefined;
   let checked = 0;
   for (;;) {
-    const rows = await chainAfter(em, last?.seq ?? '0');
+    const rows = await auditEventsAfter(em, last?.seq ?? '0', CHAIN_BATCH_ROWS);
     for (const row of rows) {
       if (row.prevHash !== (last?.hash ?? GENESIS) || hashOf(contentOf(row)) !== row.hash)
         return { brokenAt: row.id, checked, complete };
@@ -167,20 +167,30 @@ function eventBefore(em: EntityManager, recent: number): Promise<Link | undefine
   );
 }
 
-type ChainRow = AuditRow & { beforeText: string | null; afterText: string | null; atText: string };
+/** An event with the values as its hash counts them. */
+export type ExactAuditRow = AuditRow & {
+  beforeText: string | null;
+  afterText: string | null;
+  /** The time in RFC 3339 with milliseconds. */
+  atText: string;
+};
 
-function chainAfter(em: EntityManager, seq: string): Promise<ChainRow[]> {
-  return query<ChainRow>(
+/**
+ * Events with sequence numbers above `after`, oldest first. No event can appear later at a position that was
+ * read, because numbers are assigned in the order of the commits.
+ */
+export function auditEventsAfter(em: EntityManager, after: string, limit: number): Promise<ExactAuditRow[]> {
+  return query<ExactAuditRow>(
     em,
     sql`
     select *, before::text as "beforeText", after::text as "afterText",
       to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "atText"
-    from (${COLUMNS} where seq > ${seq}::bigint order by audit_event.seq limit ${CHAIN_BATCH_ROWS}) as event
+    from (${COLUMNS} where seq > ${after}::bigint order by audit_event.seq limit ${limit}) as event
     order by event.seq::bigint`,
   );
 }
 
-function contentOf(row: ChainRow): Hashed {
+function contentOf(row: ExactAuditRow): Hashed {
   return { ...row, at: row.atText, before: sorted(row.beforeText), after: sorted(row.afterText) };
 }
 

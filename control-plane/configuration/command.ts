@@ -1,12 +1,13 @@
 /**
- * The command `gateway`: applies and exports the configuration through the API of a control plane, and makes
- * the first access token in the database.
+ * The command `gateway`: applies and exports the configuration and prints the audit log through the API of a
+ * control plane, and makes the first access token in the database.
  */
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { createFirstToken } from './first-token.ts';
 import { askApi } from './api-call.ts';
+import { printAuditLog } from './audit-log.ts';
 import { printChanges } from './print-changes.ts';
 import type { ShownChange } from './print-changes.ts';
 import { readOptions } from './options.ts';
@@ -32,6 +33,7 @@ export async function run(argv: readonly string[], process: Process): Promise<nu
   const options = readOptions(argv, process.environment);
   if (options.command === 'help') process.print(HELP);
   else if (options.command === 'token') await printToken(options, process);
+  else if (options.command === 'audit') await printAuditLog(options, process.print);
   else if (options.command === 'export') process.print((await exported(options)).trimEnd());
   else return apply(options, process);
   return 0;
@@ -39,9 +41,10 @@ export async function run(argv: readonly string[], process: Process): Promise<nu
 
 const HELP = `gateway apply -f FILE [--dry-run] [--yes] [--reason TEXT]   shows and makes the changes
 gateway export                                              prints the present configuration
+gateway audit [--after POSITION] [--follow] [--state FILE]  prints the audit log, one JSON object a line
 gateway token --name NAME --scopes SCOPE,… [--days N] [--email ADDRESS]   makes an access token
 
-apply and export need GATEWAY_URL (the address of the console) and GATEWAY_TOKEN (an access token).
+apply, export and audit need GATEWAY_URL (the address of the console) and GATEWAY_TOKEN (an access token).
 token needs the DATABASE_URL of the control plane.`;
 
 /** Shows the changes, asks on a terminal, and makes exactly these changes. */

@@ -10,9 +10,18 @@ export interface TokenOptions {
   email: string | null;
 }
 
+/** The part of the audit log that `gateway audit` prints. */
+export interface AuditOptions {
+  /** Position after which the events begin. */
+  after: string;
+  follow: boolean;
+  /** File that keeps the position of the last printed event; null keeps none. */
+  stateFile: string | null;
+}
+
 /** One call of the command. */
 export interface Options {
-  command: 'apply' | 'export' | 'token' | 'help';
+  command: (typeof COMMANDS)[number];
   /** The configuration file of `apply`. */
   file: string;
   dryRun: boolean;
@@ -22,7 +31,10 @@ export interface Options {
   url: string;
   accessToken: string;
   token: TokenOptions;
+  audit: AuditOptions;
 }
+
+const COMMANDS = ['apply', 'export', 'audit', 'token', 'help'] as const;
 
 /** Reads arguments and variables. Throws an Error that says what to write. */
 export function readOptions(argv: readonly string[], environment: NodeJS.ProcessEnv): Options {
@@ -38,6 +50,9 @@ export function readOptions(argv: readonly string[], environment: NodeJS.Process
       scopes: { type: 'string', default: '' },
       days: { type: 'string', default: '90' },
       email: { type: 'string' },
+      after: { type: 'string', default: '0' },
+      follow: { type: 'boolean', default: false },
+      state: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -46,7 +61,7 @@ export function readOptions(argv: readonly string[], environment: NodeJS.Process
     throw new Error('Name the file: gateway apply -f gateway.yaml');
   const url = (environment['GATEWAY_URL'] ?? '').replace(/\/+$/, '');
   const accessToken = environment['GATEWAY_TOKEN'] ?? '';
-  if (command === 'apply' || command === 'export') requireAccess(url, accessToken);
+  if (command !== 'token' && command !== 'help') requireAccess(url, accessToken);
   return {
     command,
     file: values.file,
@@ -61,13 +76,14 @@ export function readOptions(argv: readonly string[], environment: NodeJS.Process
       days: Number(values.days),
       email: values.email ?? null,
     },
+    audit: { after: values.after, follow: values.follow, stateFile: values.state ?? null },
   };
 }
 
 function commandOf(word: string | undefined): Options['command'] {
-  const command = (['apply', 'export', 'token', 'help'] as const).find((each) => each === (word ?? 'help'));
+  const command = COMMANDS.find((each) => each === (word ?? 'help'));
   if (command) return command;
-  throw new Error(`There is no command ${word}. Use apply, export, token or help.`);
+  throw new Error(`There is no command ${word}. Use apply, export, audit, token or help.`);
 }
 
 function requireAccess(url: string, accessToken: string): void {

@@ -16,20 +16,16 @@ import { readDownload } from './address.ts';
 import type { Download } from './address.ts';
 import { downloadText } from './download.service.ts';
 import { DownloadSlots } from './download-slots.ts';
+import { refuseDownload } from './refusal.ts';
 
-interface DownloadParts {
+/** Services of the routes of downloads. */
+export interface DownloadParts {
   contexts: Contexts;
   em: () => EntityManager;
   /** Charges a download to the caller's budget. Rejects with RATE_LIMITED. */
   charge: (context: Context) => Promise<void>;
 }
 
-const STATUS: Readonly<Record<string, number>> = {
-  BAD_USER_INPUT: 400,
-  UNAUTHENTICATED: 401,
-  FORBIDDEN: 403,
-  RATE_LIMITED: 429,
-};
 const TYPES = { csv: 'text/csv; charset=utf-8; header=present', jsonl: 'application/jsonl; charset=utf-8' };
 /** While more bytes than this are unread, no further page is queried. */
 const BUFFER_BYTES = 64 * 1024;
@@ -42,7 +38,7 @@ export function serveDownloads(server: FastifyInstance, parts: DownloadParts): v
       return await answer({ request, reply }, parts, slots);
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error;
-      return refuse(reply, error);
+      return refuseDownload(reply, error);
     }
   });
 }
@@ -65,7 +61,9 @@ async function answer(
   const query = new URL(request.url, 'http://localhost').searchParams;
   const download = readDownload(name, query);
   if (!download)
-    return reply.code(404).send({ error: 'Unknown download. Use usage or ledger with .csv or .jsonl.' });
+    return reply
+      .code(404)
+      .send({ error: 'Unknown download. Use usage or ledger with .csv or .jsonl, or audit.jsonl.' });
   const userId = ownerOf(context, download);
   const walletId = userId === null ? null : ((await walletOfUser(context.em, userId))?.id ?? 'none');
   const freeSlot = slots.take(viewer.id);
@@ -98,13 +96,4 @@ function ownerOf(context: Context, { table, userId }: Download): string | null {
       'Only administrators may download rows of other users. Leave out `user`.',
     );
   return userId;
-}
-
-function refuse(reply: FastifyReply, error: GraphQLError): FastifyReply {
-  const { code, http: _, ...extensions } = error.extensions;
-  const retryAfterMs = extensions['retryAfterMs'];
-  if (typeof retryAfterMs === 'number') reply.header('retry-after', Math.ceil(retryAfterMs / 1000));
-  return reply
-    .code(STATUS[String(code)] ?? 500)
-    .send({ errors: [{ message: error.message, extensions: { ...extensions, code } }] });
 }
