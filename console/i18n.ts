@@ -39,6 +39,7 @@ export type Area =
   | 'playground'
   | 'help'
   | 'conformance'
+  | 'webhooks'
   | 'privacy'
   | 'pools'
   | 'purchase'
@@ -72,6 +73,7 @@ const ENGLISH: Record<Area, LoadWords> = {
   profile: () => import('./messages/en/profile.ts'),
   help: () => import('./messages/en/help.ts'),
   conformance: () => import('./messages/en/conformance.ts'),
+  webhooks: () => import('./messages/en/webhooks.ts'),
   privacy: () => import('./messages/en/privacy.ts'),
   playground: () => import('./messages/en/playground.ts'),
 };

@@ -10,6 +10,7 @@ import { validPolicySearch } from './pages/privacy-policy/search.ts';
 import { validSecuritySearch, validTokensSearch } from './pages/profile/search.ts';
 import { validNext, validSignInSearch } from './pages/sign-in/next.ts';
 import { validUsageSearch } from './pages/usage/search.ts';
+import { validWebhooksSearch } from './pages/webhooks/search.ts';
 import { validWalletSearch } from './pages/wallet/search.ts';
 import { preloading, root, words } from './root-route.ts';
 
@@ -178,6 +179,13 @@ const profilePages = [
     validateSearch: validTokensSearch,
     loader: words('profile'),
     component: lazyRouteComponent(() => import('./pages/profile/tokens-page.tsx'), 'TokensPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/profile/webhooks',
+    validateSearch: validWebhooksSearch,
+    loader: words('profile', 'webhooks'),
+    component: lazyRouteComponent(() => import('./pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
   }),
   createRoute({
     getParentRoute: () => shell,

@@ -24,6 +24,8 @@ import { prunePermits } from './pools/permit.service.ts';
 import { runPoolJobs } from './pools/pool.jobs.ts';
 import { query, sql } from './database/sql.ts';
 import { rotateSecrets } from './secret-key/rotation.ts';
+import { pruneDeliveries } from './webhooks/delivery.rows.ts';
+import { reportUpstreams } from './webhooks/upstream-events.ts';
 import { probeDue } from './upstreams/probing.ts';
 import { pruneIdempotencyRecords } from './usage/idempotency.service.ts';
 import { dropMonths, makeMonths } from './usage/retention.service.ts';
@@ -44,6 +46,7 @@ const DERIVE_MS = 5000;
 const CLOSE_KEYS_MS = 60_000;
 const ROTATE_SECRETS_MS = 60_000;
 const PROBE_MS = 20_000;
+const REPORT_UPSTREAMS_MS = 10_000;
 const FIGURES_MS = 15_000;
 const PRUNE_MS = 60 * 60 * 1000;
 
@@ -93,6 +96,8 @@ const PLANS = {
   'sealing of chats': { everyMs: PRUNE_MS, work: sealChats },
   'keys of closed accounts': { everyMs: PRUNE_MS, work: destroyKeysOfClosedAccounts },
   'upstream probes': { everyMs: PROBE_MS, work: ({ em, settings }) => probeDue(em(), settings) },
+  'upstreams for webhooks': { everyMs: REPORT_UPSTREAMS_MS, work: ({ em }) => reportUpstreams(em()) },
+  'webhook deliveries': { everyMs: PRUNE_MS, work: ({ em }) => pruneDeliveries(em()) },
   'secret key': { everyMs: ROTATE_SECRETS_MS, work: rotateSecrets },
   figures: { everyMs: FIGURES_MS, work: ({ em }) => readFigures(em()) },
   budgets: { everyMs: PRUNE_MS, work: ({ em }) => pruneBudgets(em()) },

@@ -17,6 +17,7 @@ import { createLog } from './process/log.ts';
 import { showPool } from './process/pool.metrics.ts';
 import { readSettings } from './process/settings.ts';
 import type { Settings } from './process/settings.ts';
+import { startWebhooks } from './webhooks/worker.ts';
 import { credentialReader } from './upstreams/upstream.service.ts';
 
 /** After this time the process exits even if something still hangs. */
@@ -51,10 +52,11 @@ async function start(settings: Settings, environment: NodeJS.ProcessEnv): Promis
   const port = await app.listen();
   await announceSettings(orm.em.fork(), settings);
   const mailer = startMailer({ orm, settings, compose: composeLinkMails(settings), log });
+  const webhooks = startWebhooks({ em: () => orm.em.fork(), settings, log });
   process.send?.({ type: 'ready', port, url: settings.consoleUrl, bootstrap: bootstrapped });
   log({ level: 'info', message: `Control plane ready on ${settings.consoleUrl}.`, port });
   return async () => {
-    await Promise.all([mailer.stop(), background.stop()]);
+    await Promise.all([mailer.stop(), webhooks.stop(), background.stop()]);
     await app.close();
     await Promise.all([orm.close(true), feedOrm.close(true), closeKeys()]);
   };

@@ -22,6 +22,7 @@ import { storefront } from './en/storefront.ts';
 import { upstreams } from './en/upstreams.ts';
 import { usage } from './en/usage.ts';
 import { wallet } from './en/wallet.ts';
+import { webhooks } from './en/webhooks.ts';
 
 export const en = {
   ...frame,
@@ -41,4 +42,5 @@ export const en = {
   ...help,
   ...conformance,
   ...privacy,
+  ...webhooks,
 } as const;

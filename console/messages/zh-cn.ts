@@ -22,6 +22,7 @@ import { storefront } from './zh-cn/storefront.ts';
 import { upstreams } from './zh-cn/upstreams.ts';
 import { usage } from './zh-cn/usage.ts';
 import { wallet } from './zh-cn/wallet.ts';
+import { webhooks } from './zh-cn/webhooks.ts';
 
 export const zhCN = {
   ...frame,
@@ -41,4 +42,5 @@ export const zhCN = {
   ...help,
   ...conformance,
   ...privacy,
+  ...webhooks,
 };

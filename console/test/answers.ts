@@ -16,6 +16,7 @@ import { receiptOf } from './receipt-answers.ts';
 import { chatOf, playground } from './playground-answers.ts';
 import { entries } from './sample-entries.ts';
 import { groupRatios, makeRow, models } from './sample.ts';
+import { webhookMutations, webhookQueries } from './webhook-answers.ts';
 
 /** State of the fake control plane. Tests change it between pages. */
 export interface State extends AccountState, PoolState, PaymentState, ItemState, AdminPaymentState {
@@ -174,6 +175,7 @@ export function queries(state: State) {
     admin: () => (state.admin ? { ...admin, pools: poolsOf(state), ...adminPaymentQueries(state) } : null),
     ...poolQueries(state),
     ...paymentQueries(state),
+    ...webhookQueries,
     topUp: ({ id }: { id: string }) =>
       [...state.topUps, ...(state.admin ? state.adminPayments.topUps : [])].find(
         (topUp) => topUp.id === id,
@@ -211,6 +213,7 @@ export function mutations(state: State) {
   return {
     ...accountMutations(state),
     ...accountChanges(state),
+    ...webhookMutations(state),
     ...keyMutations(state),
     ...poolMutations(state),
     ...paymentMutations(state),

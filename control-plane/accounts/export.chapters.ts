@@ -112,6 +112,16 @@ const accessTokens = keyedChapter({
     'lastUsedAt', t.last_used_at, 'expiresAt', t.expires_at, 'revokedAt', t.revoked_at`,
 });
 
+/** Not the signing secrets. */
+const webhookEndpoints = keyedChapter({
+  name: 'webhookEndpoints',
+  key: sql`e.id`,
+  owner: sql`e.owner_id`,
+  from: sql`webhook_endpoint e`,
+  item: sql`'url', e.url, 'description', e.description, 'events', e.events, 'state', e.state,
+    'createdAt', e.created_at`,
+});
+
 const passkeys = keyedChapter({
   name: 'passkeys',
   key: sql`p.id`,
@@ -270,6 +280,7 @@ export const CHAPTERS: readonly Chapter[] = [
   policyAcceptances,
   sessions,
   accessTokens,
+  webhookEndpoints,
   passkeys,
   linkedIdentities,
   apiKeys,

@@ -82,6 +82,7 @@ export async function deleteAccount(em: EntityManager, id: string, actor: Actor)
     await query(inner, sql`update pools set auto_renew = false where owner_id = ${id}`);
     await query(inner, sql`delete from sign_in_place where user_id = ${id}`);
     await query(inner, sql`delete from data_export where user_id = ${id}`);
+    await query(inner, sql`delete from webhook_endpoint where owner_id = ${id}`);
     // Without a switch nothing is stored again.
     await deleteContent(inner, id);
     await query(inner, sql`delete from personal_switch where user_id = ${id}`);

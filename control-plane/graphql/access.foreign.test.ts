@@ -16,6 +16,8 @@ import { createSchema } from '../schema/schema.ts';
 import { createOwnedItem } from '../../test/control/owned-items.ts';
 import { contentKeysOf } from '../intelligence/open-keys.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
+import type { Statement } from '../database/sql.ts';
+import { encryptSecret } from '../upstreams/stored-secrets.ts';
 
 /** Objects of a user whose ids another caller might send. */
 type OwnedObject =
@@ -30,7 +32,9 @@ type OwnedObject =
   | 'quote'
   | 'renewal'
   | 'session'
-  | 'topUp';
+  | 'topUp'
+  | 'webhook'
+  | 'webhookDelivery';
 
 interface Attempt {
   /** The object whose id each input field takes. */
@@ -83,6 +87,11 @@ const ATTEMPTS: Readonly<Record<string, readonly Attempt[]>> = {
   // Revoking a session that is not found succeeds, like one that has ended.
   sessionRevoke: [{ ids: { id: 'session' }, code: 'DONE' }],
   topUpCancel: [{ ids: { id: 'topUp' } }],
+  webhookDeliveryReplay: [{ ids: { id: 'webhookDelivery' } }],
+  webhookEndpointTest: [{ ids: { id: 'webhook' } }],
+  webhookEndpointUpdate: [{ ids: { id: 'webhook' }, rest: { description: 'taken over', version: 1 } }],
+  webhookSecretRotate: [{ ids: { id: 'webhook' } }],
+  webhookEndpointDelete: [{ ids: { id: 'webhook' } }],
 };
 
 /** Id fields of public objects, or that have no effect without an owned id of ATTEMPTS. */
@@ -152,6 +161,8 @@ describe('objects of another user', () => {
       renewal: newId('quo'),
       session: '',
       topUp: newId('top'),
+      webhook: newId('whe'),
+      webhookDelivery: newId('whd'),
     };
     const of = owner.id;
     for (const statement of [
@@ -180,11 +191,24 @@ describe('objects of another user', () => {
           values (${id}, ${of}, ${renewed}, case when ${renewed}::text is null then null else now() end, '{}',
             '[]', 1000000, 0, 60, 30, now(), now() + interval '30 days', now() + interval '15 minutes')`;
       }),
+      ...webhookRows(made, of),
     ])
       await query(em(), statement);
     const row = await queryOne<{ id: string }>(em(), sql`select id from session where user_id = ${of}`);
     const source = { conversationId: made.conversation, messageId: made.message };
     return { ...made, item: await createOwnedItem(test, of, source), session: row?.id ?? '' };
+  }
+
+  /** A webhook with a finished delivery. */
+  function webhookRows(made: Record<'webhook' | 'webhookDelivery', string>, of: string): Statement[] {
+    const place = { table: 'webhook_endpoint', id: made.webhook, field: 'sealed_secret' };
+    const sealed = encryptSecret(test.settings.secretKey, 'whsec_x', place);
+    return [
+      sql`insert into webhook_endpoint (id, owner_id, url, description, events, state, sealed_secret)
+        values (${made.webhook}, ${of}, 'https://x.example/', '', '{KEY_DISABLED}', 'ENABLED', ${sealed})`,
+      sql`insert into webhook_delivery (id, event_id, endpoint_id, owner_id, type, payload, state)
+        values (${made.webhookDelivery}, 'x', ${made.webhook}, ${of}, 'x', '{}', 'DELIVERED')`,
+    ];
   }
 
   function contextOf(who: Viewer): Context {

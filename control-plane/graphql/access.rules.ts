@@ -4,6 +4,12 @@ import type { AccessScope } from './enums.ts';
 /** ANY: every token. BROWSER: no token. Otherwise a token with the scope, or with one of the scopes. */
 export type TokenRule = 'ANY' | 'BROWSER' | AccessScope | readonly AccessScope[];
 
+/** Of these, a file needs the scope of each of its sections. */
+const CONFIGURATION: TokenRule = [
+  ...(['ADMIN_CATALOG', 'ADMIN_UPSTREAMS', 'ADMIN_STOREFRONT'] as const),
+  ...(['ADMIN_USERS', 'ADMIN_WALLET', 'ADMIN_NODES'] as const),
+];
+
 /**
  * Rules by field: all fields of the root types and AdminQuery, and fields that differ from the rule of their
  * type.
@@ -31,17 +37,12 @@ export const FIELD_RULES: Readonly<Record<string, TokenRule>> = {
   'Query.usageEntry': 'USAGE_READ',
   'Query.usageRetentionDays': 'ANY',
   'Query.viewer': 'ANY',
+  'Query.webhookEndpoints': ['WEBHOOKS_READ', 'WEBHOOKS_WRITE'],
   'AdminQuery.apiKeys': 'ADMIN_USERS',
   'AdminQuery.auditChain': 'ADMIN_AUDIT_READ',
   'AdminQuery.auditLog': 'ADMIN_AUDIT_READ',
   'AdminQuery.chains': 'ADMIN_WALLET',
-  'AdminQuery.configuration': [
-    'ADMIN_CATALOG',
-    'ADMIN_UPSTREAMS',
-    'ADMIN_STOREFRONT',
-    'ADMIN_USERS',
-    'ADMIN_WALLET',
-  ],
+  'AdminQuery.configuration': CONFIGURATION,
   'AdminQuery.configRevision': 'ADMIN_NODES',
   'AdminQuery.dataPlaneNodes': 'ADMIN_NODES',
   'AdminQuery.depositKeys': 'ADMIN_WALLET',
@@ -72,13 +73,7 @@ export const FIELD_RULES: Readonly<Record<string, TokenRule>> = {
   'Mutation.adminChainSet': 'ADMIN_WALLET',
   'Mutation.adminChainTokenSet': 'ADMIN_WALLET',
   'Mutation.adminClaim': 'BROWSER',
-  'Mutation.adminConfigurationApply': [
-    'ADMIN_CATALOG',
-    'ADMIN_UPSTREAMS',
-    'ADMIN_STOREFRONT',
-    'ADMIN_USERS',
-    'ADMIN_WALLET',
-  ],
+  'Mutation.adminConfigurationApply': CONFIGURATION,
   'Mutation.adminCredentialAdd': 'ADMIN_UPSTREAMS',
   'Mutation.adminCredentialRemove': 'ADMIN_UPSTREAMS',
   'Mutation.adminDepositKeySet': 'ADMIN_WALLET',
@@ -174,6 +169,12 @@ export const FIELD_RULES: Readonly<Record<string, TokenRule>> = {
   'Mutation.totpDisable': 'BROWSER',
   'Mutation.totpEnrol': 'BROWSER',
   'Mutation.walletSettingsUpdate': 'WALLET_WRITE',
+  'Mutation.webhookDeliveryReplay': 'WEBHOOKS_WRITE',
+  'Mutation.webhookEndpointCreate': 'WEBHOOKS_WRITE',
+  'Mutation.webhookEndpointDelete': 'WEBHOOKS_WRITE',
+  'Mutation.webhookEndpointTest': 'WEBHOOKS_WRITE',
+  'Mutation.webhookEndpointUpdate': 'WEBHOOKS_WRITE',
+  'Mutation.webhookSecretRotate': 'WEBHOOKS_WRITE',
   'Subscription.adminAuditAdded': 'ADMIN_AUDIT_READ',
   'Subscription.adminNodeUpdated': 'ADMIN_NODES',
   'Subscription.apiKeyUpdated': 'KEYS_READ',
@@ -288,5 +289,7 @@ export const TYPE_RULES: Readonly<Record<string, TokenRule>> = {
   UserError: 'ANY',
   Wallet: ['WALLET_READ', 'WALLET_WRITE', 'ADMIN_WALLET'],
   WalletLease: 'ANY',
+  WebhookDelivery: ['WEBHOOKS_READ', 'WEBHOOKS_WRITE'],
+  WebhookEndpoint: ['WEBHOOKS_READ', 'WEBHOOKS_WRITE'],
   WebhookSecret: 'ANY',
 };

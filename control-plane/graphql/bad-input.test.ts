@@ -172,7 +172,7 @@ describe('a mutation', { timeout: TEST_MS }, () => {
   });
 
   describe('of existing objects', () => {
-    let objects: Record<'item' | 'key' | 'model' | 'pool' | 'provider' | 'route', string>;
+    let objects: Record<'item' | 'key' | 'model' | 'pool' | 'provider' | 'route' | 'webhook', string>;
     /** For each mutation with an idempotency key: the input that was sent with the key, and another input. */
     let pairs: Record<string, [Input, Input]>;
 
@@ -197,19 +197,16 @@ describe('a mutation', { timeout: TEST_MS }, () => {
       const conversationId = await made('conversationCreate', chat, 'conversation', 'id');
       const message = { conversationId, content: 'x', idempotencyKey: 'm' };
       const messageId = await made('messageSend', message, 'reply', 'id');
-      const upstream = {
-        name: 'x',
-        baseUrl: 'http://127.0.0.1:1/v1',
-        protocols: ['CHAT_COMPLETIONS'],
-        enabled: true,
-      };
+      const upstream = { ...OTHER_UPSTREAM, name: 'x', protocols: ['CHAT_COMPLETIONS'], enabled: true };
       const provider = await made('adminProviderUpsert', { ...upstream, reason }, 'provider', 'id');
       const route = await made('adminRouteUpsert', { ...routeOf(model, provider), reason }, 'route', 'id');
       const topUp = { amount: '25', idempotencyKey: 't' };
       const refund = await refundOf(topUp);
       const note = { kind: 'WORKING_ON', text: 'x' };
       const item = await made('derivedItemCreate', note, 'item', 'id');
-      objects = { item, key, model, pool, provider, route };
+      const receiver = { url: 'http://127.0.0.1:1', events: ['KEY_DISABLED'] };
+      const webhook = await made('webhookEndpointCreate', receiver, 'endpoint', 'id');
+      objects = { item, key, model, pool, provider, route, webhook };
       pairs = {
         adminWalletAdjust: [money, { ...money, amount: '901' }],
         apiKeyCreate: [
@@ -272,7 +269,7 @@ describe('a mutation', { timeout: TEST_MS }, () => {
     });
 
     it('answers STALE_VERSION for an outdated or missing version', async () => {
-      const { item, key, model, pool, provider, route } = objects;
+      const { item, key, model, pool, provider, route, webhook } = objects;
       const reason = 'x';
       const changes: Record<string, Input> = {
         adminGroupRatioSet: { group: 'VIP', ratio: '0.1', reason },
@@ -300,6 +297,7 @@ describe('a mutation', { timeout: TEST_MS }, () => {
         apiKeyUpdate: { id: key, name: 'other' },
         poolUpdate: { id: pool, name: 'other' },
         derivedItemUpdate: { id: item, pinned: true },
+        webhookEndpointUpdate: { id: webhook, description: 'other' },
       };
       const versioned = withField('version').filter((name) => !VERSIONS_OF_TEXTS.has(name));
       expect(Object.keys(changes).toSorted()).toEqual(versioned.toSorted());

@@ -145,6 +145,8 @@ export const AccessScope = describeEnum('AccessScope', 'A permission of an acces
   WALLET_WRITE: 'Change the settings of the wallet.',
   POOLS_READ: 'Read dedicated pools.',
   POOLS_WRITE: 'Buy and change dedicated pools.',
+  WEBHOOKS_READ: 'Read webhook endpoints and their deliveries.',
+  WEBHOOKS_WRITE: 'Create, change and delete webhook endpoints, and repeat deliveries.',
   CATALOG_READ: 'Read the catalog, which needs no scope.',
   ADMIN_USERS: 'Administer users and their keys, and read their usage.',
   ADMIN_CATALOG: 'Administer models and group ratios.',

@@ -34,4 +34,6 @@ export const SENSITIVE: ReadonlySet<string> = new Set([
   'Mutation.adminWebhookSecretRemove',
   'Mutation.apiKeyReveal',
   'Mutation.apiKeyRotate',
+  'Mutation.webhookEndpointCreate',
+  'Mutation.webhookSecretRotate',
 ]);

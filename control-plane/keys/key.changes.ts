@@ -5,6 +5,7 @@ import { modelsById } from '../catalog/catalog.service.ts';
 import { announce } from '../database/config-log.ts';
 import { UserFailure } from '../graphql/errors.ts';
 import { publish } from '../database/events.ts';
+import { recordWebhook } from '../webhooks/outbox.ts';
 import { freezesAll } from '../pools/pool.queries.ts';
 import { KeySchema } from './key.entity.ts';
 import type { DisabledReason, KeyRow } from './key.entity.ts';
@@ -39,6 +40,8 @@ export async function lockKey(em: EntityManager, ownerId: string, id: string): P
 export async function disable(em: EntityManager, key: KeyRow, reason: DisabledReason): Promise<number> {
   Object.assign(key, { state: 'DISABLED', disabledReason: reason, rotationGraceSeconds: null });
   if (FINAL_REASONS.has(reason)) Object.assign(key, { previousDigest: null, previousUntil: null });
+  const { id: keyId, name } = key;
+  await recordWebhook(em, key.ownerId, { type: 'KEY_DISABLED', data: { keyId, name, reason } });
   return saveKey(em, key);
 }
 

@@ -12,6 +12,7 @@ import { newId } from '../database/ids.ts';
 import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import { clawBack, creditCash, returnCash } from '../wallet/movements.ts';
 import type { Movement } from '../wallet/movements.ts';
+import { recordWebhook } from '../webhooks/outbox.ts';
 import { queueReceipt } from '../wallet/notice.service.ts';
 import { countMovement } from './payment.metrics.ts';
 import { holdPlayMoney, movePlayMoney, requireSameMoney } from './play.money.ts';
@@ -66,6 +67,7 @@ export async function applyNews(em: EntityManager, id: string, news: TopUpNews):
       movements.push(...done.movements);
     }
     for (const movement of movements) await move(inner, { row, movement, news });
+    await reportCredits(inner, row, movements);
     const issue = details.issue === undefined ? await issueOf(inner, row, movements) : details.issue;
     const isDifferent = life.paid !== null && row.paid === null && life.paid !== row.amount;
     const found = issue ?? (isDifferent ? 'AMOUNT_DIFFERS' : issue);
@@ -179,6 +181,19 @@ async function movePlay(
 function tooLittle(amount: Micros, what: string): UserFailure {
   const message = `Less than $${formatDollars(amount)} of the wallet's ${what} is free. Refund less.`;
   return new UserFailure('INSUFFICIENT_BALANCE', message, 'amount');
+}
+
+/** Reports each credit of the top-up to webhooks. */
+async function reportCredits(
+  em: EntityManager,
+  { id, userId, method, playMoney }: TopUpRow,
+  movements: readonly TopUpMovement[],
+): Promise<void> {
+  for (const { amount } of movements.filter(isCredit))
+    await recordWebhook(em, userId, {
+      type: 'TOP_UP_CREDITED',
+      data: { topUpId: id, method, amount: formatDollars(amount), playMoney: playMoney ?? false },
+    });
 }
 
 /** The issue that the movements cause; undefined if they cause none. */

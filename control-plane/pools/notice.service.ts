@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { UserSchema } from '../accounts/account.entity.ts';
 import { enqueueMail } from '../mail/mail.service.ts';
 import { queryOne, sql } from '../database/sql.ts';
+import { recordWebhook } from '../webhooks/outbox.ts';
 import { noticeMail } from './notice.texts.ts';
 import type { Notice } from './notice.texts.ts';
 import type { PoolRow } from './pool.entity.ts';
@@ -42,6 +43,11 @@ export async function recordNotice(
     on conflict do nothing returning notice`,
   );
   if (!recorded) return false;
+  const { id: poolId, subdomain, autoRenew } = pool;
+  await recordWebhook(em, pool.ownerId, {
+    type: 'POOL_ENDING',
+    data: { poolId, subdomain, notice, endsAt: pool.endsAt.toISOString(), autoRenew, detail },
+  });
   const owner = await em.findOneOrFail(UserSchema, { id: pool.ownerId });
   const outlet = await queryOne<{ console_url: string }>(em, sql`select console_url from mail_outlet`);
   if (!outlet || !owner.notifyPoolExpiry || owner.state !== 'ACTIVE') return true;

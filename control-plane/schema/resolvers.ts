@@ -112,6 +112,7 @@ import {
   PaymentSettingsResolver,
 } from '../payments/settings.resolver.ts';
 import { AdminTopUpsResolver, TopUpResolver, WalletTopUpsResolver } from '../payments/topup.resolver.ts';
+import { WebhookResolver } from '../webhooks/webhook.resolver.ts';
 import { EntryFields } from '../wallet/entry.fields.ts';
 import { LedgerCheckResolver } from '../wallet/check.resolver.ts';
 import { AdminLedgerResolver, UserWalletResolver, WalletResolver } from '../wallet/wallet.resolver.ts';
@@ -127,6 +128,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   IdentityResolver,
   ExportResolver,
   TokenResolver,
+  WebhookResolver,
   AdminUsersResolver,
   AddressResolver,
   RetentionResolver,

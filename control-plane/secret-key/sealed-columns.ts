@@ -27,6 +27,12 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     value: 'sealed',
     locate: at('payment_webhook_secret', 'secret'),
   },
+  ...(['sealed_secret', 'previous_sealed'] as const).map((value) => ({
+    table: 'webhook_endpoint',
+    id: 'id',
+    value,
+    locate: at('webhook_endpoint', value),
+  })),
   { table: 'state_key', id: 'id', value: 'sealed', locate: at('state_key', 'key') },
   { table: 'crypto_key', id: 'id', value: 'sealed', locate: at('crypto_key', 'extended_key') },
   { table: 'crypto_chain', id: 'chain_id', value: 'rpc_sealed[1]', locate: at('crypto_chain', 'rpc_0') },

@@ -32,16 +32,21 @@ export async function checkBaseUrl(text: string, allowPrivate: boolean): Promise
 
 /** Throws INVALID for `field` unless the address is https and public, or private addresses are allowed. */
 export async function checkReachable(text: string, allowPrivate: boolean, field: string): Promise<void> {
-  if (allowPrivate) return;
-  const url = new URL(text);
+  if (!allowPrivate) await checkPublic(new URL(text), field, OR_ALLOW_PRIVATE);
+}
+
+/**
+ * Throws INVALID for `field` unless the address is https and its host is public. `advice` ends the message.
+ */
+export async function checkPublic(url: URL, field: string, advice = '.'): Promise<void> {
   const refuse = (message: string): never => {
     throw new UserFailure('INVALID', message, field);
   };
-  if (url.protocol !== 'https:') refuse(`Use an https address${OR_ALLOW_PRIVATE}`);
+  if (url.protocol !== 'https:') refuse(`Use an https address${advice}`);
   const addresses = await addressesOf(hostOf(url)).catch(() =>
     refuse('This host name does not resolve. Check it.'),
   );
-  if (addresses.some((address) => !isPublic(address))) refuse(`Use a public address${OR_ALLOW_PRIVATE}`);
+  if (addresses.some((address) => !isPublic(address))) refuse(`Use a public address${advice}`);
 }
 
 /**
@@ -76,6 +81,12 @@ export function publicLookup(host: string, options: LookupOptions, callback: Loo
     } else if (options.all) callback(null, addresses);
     else callback(null, first.address, first.family);
   });
+}
+
+/** Whether a socket may connect to the host: sockets look up names with `publicLookup`, but no addresses. */
+export function isConnectable(url: URL): boolean {
+  const host = hostOf(url);
+  return isIP(host) === 0 || isPublic(host);
 }
 
 function hostOf(url: URL): string {

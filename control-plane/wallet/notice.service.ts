@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { formatDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
 import { enqueueMail } from '../mail/mail.service.ts';
+import { recordWebhook } from '../webhooks/outbox.ts';
 import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import { walletMail } from './notice.texts.ts';
 import type { WalletNotice } from './notice.texts.ts';
@@ -40,13 +41,21 @@ export async function warnLowBalances(em: EntityManager): Promise<void> {
 }
 
 async function warnOwner(em: EntityManager, walletId: string): Promise<void> {
-  const warned = await queryOne<{ threshold: string }>(
+  const warned = await queryOne<{ threshold: string; ownerId: string; balance: string }>(
     em,
     sql`update wallet w set low_balance_warned_at = now()
     where w.id = ${walletId} and w.low_balance_warned_at is null and ${BALANCE} < w.low_balance_threshold
-    returning w.low_balance_threshold::text as threshold`,
+    returning w.low_balance_threshold::text as threshold,
+      w.user_id as "ownerId", ${BALANCE}::text as balance`,
   );
-  if (warned) await queueMail(em, walletId, { notice: 'LOW_BALANCE', amount: BigInt(warned.threshold) });
+  if (!warned) return;
+  const threshold = BigInt(warned.threshold);
+  await queueMail(em, walletId, { notice: 'LOW_BALANCE', amount: threshold });
+  const balance = formatDollars(BigInt(warned.balance));
+  await recordWebhook(em, warned.ownerId, {
+    type: 'WALLET_LOW_BALANCE',
+    data: { walletId, balance, threshold: formatDollars(threshold) },
+  });
 }
 
 /**

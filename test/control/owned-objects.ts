@@ -29,6 +29,8 @@ const PREFIXES = {
   UpstreamCredential: 'crd',
   UpstreamProvider: 'prv',
   UpstreamRoute: 'rte',
+  WebhookDelivery: 'whd',
+  WebhookEndpoint: 'whe',
 } as const;
 type Made = Record<keyof typeof PREFIXES, string>;
 
@@ -108,8 +110,22 @@ async function insertRows(em: () => EntityManager, made: Made, of: string): Prom
     sql`insert into route (id, model_id, provider_id, upstream_model, families, priority, weight, enabled)
       select ${route}, id, ${provider}, 'x', '{chat_completions}', 1, 1, true from model
       where name = 'swift'`,
+    ...webhookRows(made, of),
   ])
     await query(em(), statement);
+}
+
+/** A webhook of the user, with a delivery. */
+function webhookRows(
+  { WebhookEndpoint: endpoint, WebhookDelivery: delivery }: Made,
+  of: string,
+): Statement[] {
+  return [
+    sql`insert into webhook_endpoint (id, owner_id, url, description, events, state, sealed_secret)
+      values (${endpoint}, ${of}, 'https://x.example/', '', '{KEY_DISABLED}', 'DISABLED', 'x')`,
+    sql`insert into webhook_delivery (id, event_id, endpoint_id, owner_id, type, payload, state)
+      values (${delivery}, 'x', ${endpoint}, ${of}, 'key.disabled', '{}', 'DELIVERED')`,
+  ];
 }
 
 async function insertPayments(em: () => EntityManager, topUp: string, of: string): Promise<void> {

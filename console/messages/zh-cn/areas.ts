@@ -23,6 +23,7 @@ export const AREAS: Record<Area, LoadWords> = {
   profile: () => import('./profile.ts'),
   help: () => import('./help.ts'),
   conformance: () => import('./conformance.ts'),
+  webhooks: () => import('./webhooks.ts'),
   privacy: () => import('./privacy.ts'),
   playground: () => import('./playground.ts'),
 };

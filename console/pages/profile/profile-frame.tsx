@@ -12,6 +12,7 @@ const TABS = [
   { name: 'account', to: '/profile' },
   { name: 'security', to: '/profile/security' },
   { name: 'tokens', to: '/profile/tokens' },
+  { name: 'webhooks', to: '/profile/webhooks' },
   { name: 'notifications', to: '/profile/notifications' },
   { name: 'privacy', to: '/profile/privacy' },
   { name: 'appearance', to: '/profile/appearance' },

@@ -82,6 +82,8 @@ export const USER_SCOPES = [
   'CATALOG_READ',
   'POOLS_READ',
   'POOLS_WRITE',
+  'WEBHOOKS_READ',
+  'WEBHOOKS_WRITE',
 ] as const satisfies readonly Scope[];
 
 /** Additional scopes that administrators can give to a token. */

@@ -21,6 +21,8 @@ export const JOBS = [
   'sealing of chats',
   'keys of closed accounts',
   'upstream probes',
+  'upstreams for webhooks',
+  'webhook deliveries',
   'secret key',
   'figures',
   'budgets',
