@@ -4,7 +4,7 @@ import type { SettingsRecord } from '@gateway/shared/records';
 import { announce } from './database/config-log.ts';
 import { passKeyOf } from './playground/hidden-key.ts';
 import type { Settings } from './process/settings.ts';
-import { inTransaction, query, queryOne, sql } from './database/sql.ts';
+import { inTransaction, query, queryOne, queryRow, sql } from './database/sql.ts';
 
 /**
  * Announces the settings to the nodes if they have changed since the last announcement. Call it at each
@@ -20,6 +20,10 @@ export async function announceSettings(
       inner,
       sql`select requests_free as "requestsFree" from storefront`,
     );
+    const concurrentRequests = await queryRow<{ perWallet: number; perKey: number }>(
+      inner,
+      sql`select wallet_requests as "perWallet", key_requests as "perKey" from service_limits`,
+    );
     const record: SettingsRecord = {
       kind: 'SETTINGS',
       id: 'settings',
@@ -30,6 +34,7 @@ export async function announceSettings(
       // The feed seals the key for each node.
       stateKey: null,
       nodeIds: await registeredNodes(inner),
+      concurrentRequests,
     };
     const same = await queryOne(
       inner,

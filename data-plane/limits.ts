@@ -4,10 +4,13 @@ const KILOBYTE = 1_024;
 const MEGABYTE = 1_024 * KILOBYTE;
 
 /**
- * Concurrent requests per wallet and per key. An agent with subtasks keeps some ten requests open; the limit
- * leaves room for a team, and bounds what one customer holds of the node.
+ * Concurrent requests per wallet and per key, unless the operator sets other limits. An agent with subtasks
+ * keeps some ten requests open; the limit leaves room for a team, and bounds what one customer holds of the
+ * node.
  */
 export const CONCURRENT_REQUESTS = 64;
+/** The limits until the configuration says otherwise. */
+export const DEFAULT_CONCURRENCY = { perWallet: CONCURRENT_REQUESTS, perKey: CONCURRENT_REQUESTS } as const;
 
 /** Concurrent realtime sessions per key: as many conversations as one application holds. */
 export const SESSIONS_PER_KEY = 10;

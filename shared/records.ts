@@ -180,6 +180,8 @@ export interface SettingsRecord {
   stateKey: string | null;
   /** Ids of the registered nodes, sorted. A pool's cap is divided among them while they are alone. */
   nodeIds: string[];
+  /** Requests of one wallet, and of one key, that a node serves at once. Older control planes send none. */
+  concurrentRequests?: { perWallet: number; perKey: number };
 }
 
 export type ConfigRecord =

@@ -9,12 +9,16 @@ import { canonicalJson } from '../process/canonical-json.ts';
 import type { Settings } from '../process/settings.ts';
 import { lockSettingsRecord } from '../settings-record.ts';
 import { checkBaseUrl } from '../upstreams/address-guard.ts';
+import { checkedAccess } from '../upstreams/access.rules.ts';
+import type { Carrier } from './carrier.ts';
+import { same } from './change.ts';
 import type { Change } from './change.ts';
 import type { ConfigurationDocument } from './document.ts';
 import { plan } from './plan.ts';
 import type { Secrets } from './plan.ts';
 import { DocumentError } from './shape.ts';
 import { carryOut } from './steps.ts';
+import { accessKey } from './steps.upstreams.ts';
 import { readState } from './state.ts';
 import type { State } from './state.ts';
 
@@ -55,7 +59,7 @@ export async function applyConfiguration(
       const before = hashOf(state);
       if (application.expectedState !== null && application.expectedState !== before) throw stale();
       const changes = planned(state, application);
-      await carryOut(inner, changes, { ...by, reason: application.reason, state, baseUrls: checked });
+      await carryOut(inner, changes, { ...by, ...checked, reason: application.reason, state });
       const applied = { changes, state: before };
       if (application.dryRun) throw new RolledBack(applied);
       return applied;
@@ -76,23 +80,30 @@ class RolledBack extends Error {
   }
 }
 
+type Checked = Pick<Carrier, 'baseUrls' | 'accesses'>;
+
 /**
- * The base addresses of new and moved upstreams in their stored form. Name servers are asked here, before the
- * transaction holds a lock. Throws INVALID.
+ * The base addresses of new and moved upstreams in their stored form, and the accesses that are valid. Name
+ * servers are asked here, before the transaction holds a lock. Throws INVALID.
  */
 async function checkAddresses(
   em: EntityManager,
   application: Application,
   { secretKey, allowPrivateUpstreams }: Settings,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<Checked> {
   const changes = planned(await readState(em.fork(), secretKey), application);
-  const checked = new Map<string, string>();
+  const [baseUrls, accesses] = [new Map<string, string>(), new Set<string>()];
   for (const { kind, before, after } of changes) {
     if (kind !== 'upstream' || !after) continue;
-    if (before?.baseUrl === after.baseUrl) checked.set(after.baseUrl, after.baseUrl);
-    else checked.set(after.baseUrl, await checkBaseUrl(after.baseUrl, allowPrivateUpstreams));
+    const isKept = before?.baseUrl === after.baseUrl;
+    const baseUrl = isKept ? after.baseUrl : await checkBaseUrl(after.baseUrl, allowPrivateUpstreams);
+    baseUrls.set(after.baseUrl, baseUrl);
+    const { access, protocols } = after;
+    if (access && !same(before?.access, access))
+      await checkedAccess(access, { protocols, baseUrl, allowPrivate: allowPrivateUpstreams });
+    accesses.add(accessKey(after));
   }
-  return checked;
+  return { baseUrls, accesses };
 }
 
 function planned(state: State, { document, secrets }: Application): Change[] {
@@ -119,6 +130,7 @@ async function lockEverything(em: EntityManager): Promise<void> {
   await query(em, sql`select id from provider order by id for no key update`);
   await query(em, sql`select id from route order by id for no key update`);
   await query(em, sql`select 1 from personal_settings for no key update`);
+  await query(em, sql`select 1 from service_limits for no key update`);
   await lockSettingsRecord(em);
 }
 

@@ -16,6 +16,8 @@ export interface Carrier {
   upstreams: Map<string, string>;
   /** Checked base addresses in their stored form. */
   baseUrls: ReadonlyMap<string, string>;
+  /** Checked accesses, as `accessKey` identifies them. */
+  accesses: ReadonlySet<string>;
 }
 
 /** The id of a name. Throws NOT_FOUND for an unknown one. */

@@ -1,6 +1,7 @@
 /** The changes that a file asks for, as one list that people can read and the gateway can carry out. */
 import type { Group } from '@gateway/shared/catalog';
 import { canonicalJson } from '../process/canonical-json.ts';
+import type { ServiceLimits } from '../service-limits/service-limits.ts';
 import type {
   CredentialItem,
   ModelItem,
@@ -13,7 +14,7 @@ import type {
 } from './state.ts';
 
 /** A credential after a change, with the secret to store. */
-export type NewCredential = CredentialItem & { secret: string };
+export type NewCredential = CredentialItem & { secret: string; certificate: string | null };
 /** The payment settings after a change, with the key to store; null keeps the stored one. */
 export type NewPayments = PaymentsItem & { apiKey: string | null };
 
@@ -35,6 +36,7 @@ export type CredentialStep = Step<'credential', CredentialItem, NewCredential>;
 export type RouteStep = Step<'route', RouteItem>;
 export type StorefrontStep = Step<'storefront', StorefrontItem>;
 export type PersonalStep = Step<'personalIntelligence', PersonalItem>;
+export type LimitsStep = Step<'limits', ServiceLimits>;
 export type PaymentsStep = Step<'payments', PaymentsItem, NewPayments>;
 export type PolicyStep = Step<'policy', PolicyItem>;
 export type Change =
@@ -45,6 +47,7 @@ export type Change =
   | RouteStep
   | StorefrontStep
   | PersonalStep
+  | LimitsStep
   | PaymentsStep
   | PolicyStep;
 
@@ -59,7 +62,7 @@ export interface FieldChange {
 const HIDDEN: ReadonlySet<string> = new Set(['digest', 'keyDigest', 'markdown']);
 
 /** Fields that are no part of the file. */
-const UNSEEN: ReadonlySet<string> = new Set(['secret', 'apiKey', 'isBound']);
+const UNSEEN: ReadonlySet<string> = new Set(['secret', 'certificate', 'apiKey', 'binding']);
 
 /** The change of the object. */
 export function actionOf({ before, after }: Change): 'CREATE' | 'UPDATE' | 'REMOVE' {

@@ -28,6 +28,7 @@ const SECTION_SCOPES: Readonly<Record<SectionName, AccessScope>> = {
   policy: 'ADMIN_USERS',
   payments: 'ADMIN_WALLET',
   personalIntelligence: 'ADMIN_UPSTREAMS',
+  limits: 'ADMIN_NODES',
 };
 
 const ConfigurationAction = describeEnum('ConfigurationAction', 'What happens to an object.', {

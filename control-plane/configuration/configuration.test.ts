@@ -116,11 +116,27 @@ describe('configuration files', () => {
     ['{ version: 1, models: [{ name: swift, state: DRAFT }] }', 'cannot become a draft again'],
     ['{ version: 1, policy: { version: "1.0", markdown: other } }', 'Give the new text a higher number'],
     ['{ version: 1, models: [{ name: swift, price: 0 }] }', 'Enter a price above zero'],
+    ['{ version: 1, limits: { concurrentRequestsPerKey: 0 } }', 'from 1 to 10000'],
   ])('are refused with advice: %s', async (source, advice) => {
     await applyTo(test, BASE);
     const before = await exportOf(test);
     expect(await refusal(source)).toContain(advice);
     expect(await exportOf(test)).toBe(before);
+  });
+
+  it('set limits of customers, which nodes receive in the same transaction', async () => {
+    const limits = { concurrentRequestsPerWallet: 200, concurrentRequestsPerKey: 20 };
+    expect(await applyTo(test, { ...BASE, limits })).toMatchObject([{ kind: 'limits', after: limits }]);
+    expect(await applyTo(test, { ...BASE, limits })).toEqual([]);
+    const [record] = await query<{ payload: object }>(
+      test.orm.em.fork(),
+      sql`select payload from config_log where kind = 'SETTINGS' order by revision desc limit 1`,
+    );
+    expect(record?.payload).toMatchObject({ concurrentRequests: { perWallet: 200, perKey: 20 } });
+    await applyTo(test, {
+      version: 1,
+      limits: { concurrentRequestsPerWallet: 64, concurrentRequestsPerKey: 64 },
+    });
   });
 
   it('that several instances apply at once are applied once', async () => {
@@ -156,7 +172,7 @@ describe('configuration files', () => {
   });
 
   it('are applied and exported by the command, which needs no browser', async () => {
-    const scopes = ['ADMIN_CATALOG', 'ADMIN_UPSTREAMS', 'ADMIN_STOREFRONT', 'ADMIN_USERS', 'ADMIN_WALLET'];
+    const scopes = 'ADMIN_CATALOG,ADMIN_UPSTREAMS,ADMIN_STOREFRONT,ADMIN_USERS,ADMIN_WALLET,ADMIN_NODES';
     const lines: string[] = [];
     const environment = {
       DATABASE_URL: test.settings.databaseUrl,
@@ -165,7 +181,7 @@ describe('configuration files', () => {
       PROVIDER_KEY: 'sk-provider-0123456789',
     };
     const parts = { environment, print: (line: string) => lines.push(line), confirm: async () => true };
-    expect(await run(['token', '--name', 'ci', '--scopes', scopes.join(',')], parts)).toBe(0);
+    expect(await run(['token', '--name', 'ci', '--scopes', scopes], parts)).toBe(0);
     environment.GATEWAY_TOKEN = lines.pop() ?? '';
     expect(environment.GATEWAY_TOKEN).toMatch(/^gqt_/);
     await expect(run(['apply', '-f', 'docs/operations/gateway.yaml'], parts)).rejects.toThrow(

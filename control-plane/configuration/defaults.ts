@@ -32,6 +32,7 @@ export const NEW_UPSTREAM = {
   concurrencyLimit: null,
   probeMinutes: null,
   quirks: [],
+  access: null,
 } as const;
 
 /** A new route is enabled and of the first priority. */

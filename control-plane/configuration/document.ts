@@ -4,6 +4,7 @@ import { AMOUNT_MAX, formatDollars, formatRatio, parseDollars, parseRatio } from
 import { QUIRK_KINDS, QUIRKS_MAX } from '@gateway/shared/quirks';
 import type { Quirk } from '@gateway/shared/quirks';
 import { ROUTING_POLICIES } from '@gateway/shared/routing';
+import { CONCURRENT_REQUESTS_MAX } from '../service-limits/service-limits.ts';
 import {
   canonical,
   described,
@@ -18,6 +19,7 @@ import {
   paragraph,
   text,
 } from './shape.ts';
+import { accessShape } from './document.access.ts';
 import type { Shape, ValueOf } from './shape.ts';
 
 /** The version of the format. */
@@ -130,6 +132,10 @@ const credential = object(
   {
     label: described('Name of the credential. It identifies the credential within its upstream.', line(80)),
     secret: described('Without it, the stored secret is kept.', reference),
+    certificate: described(
+      'Where the client certificate in PEM is, whose private key is the secret.',
+      reference,
+    ),
   },
   ['label'],
 );
@@ -153,6 +159,7 @@ const upstream = object(
     ),
     probeMinutes: described('Minutes between two probes; null for none.', nullable(integer(1, 1440))),
     quirks,
+    access: accessShape,
     credentials: list(credential),
   },
   ['name'],
@@ -222,6 +229,12 @@ const personalIntelligence = object({
   ),
 });
 
+const concurrency = integer(1, CONCURRENT_REQUESTS_MAX);
+const limits = object({
+  concurrentRequestsPerWallet: described('Requests of one wallet that a node serves at once.', concurrency),
+  concurrentRequestsPerKey: described('Requests of one key that a node serves at once.', concurrency),
+});
+
 /** The whole file. */
 export const documentShape = object(
   {
@@ -243,6 +256,7 @@ export const documentShape = object(
     policy,
     payments,
     personalIntelligence,
+    limits,
   },
   ['version'],
 );
@@ -255,6 +269,7 @@ export type RouteEntry = ValueOf<typeof route>;
 /** The references to secrets in a file, each once. */
 export function referencesOf(document: ConfigurationDocument): string[] {
   const credentials = (document.upstreams ?? []).flatMap((each) => each.credentials ?? []);
-  const references = [...credentials.map(({ secret }) => secret), document.payments?.apiKey];
+  const given = credentials.flatMap(({ secret, certificate }) => [secret, certificate]);
+  const references = [...given, document.payments?.apiKey];
   return [...new Set(references.filter((each) => each !== undefined))];
 }

@@ -29,6 +29,7 @@ export function exportDocument(
     ...(policy && { policy }),
     payments,
     personalIntelligence: state.personalIntelligence,
+    limits: state.limits,
   };
   const shown = Object.entries(sections).filter(([name]) => includes(name as SectionName));
   return { version: DOCUMENT_VERSION, ...Object.fromEntries(shown) };

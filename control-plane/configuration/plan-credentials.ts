@@ -1,10 +1,14 @@
 /** Compares the credentials of a configuration file with the stored ones. */
+import { bindingOf, CLIENT_CERTIFICATE } from '@gateway/shared/clouds/access';
+import type { UpstreamAccess } from '@gateway/shared/clouds/access';
 import { digestOf } from '@gateway/shared/secrets';
+import { UserFailure } from '../graphql/errors.ts';
+import { storedCertificate, storedSecret } from '../upstreams/access.rules.ts';
 import type { CredentialStep, UpstreamStep } from './change.ts';
 import type { ConfigurationDocument } from './document.ts';
 import { DocumentError } from './shape.ts';
 import { originOf } from './state.ts';
-import type { CredentialItem, State, Stored } from './state.ts';
+import type { CredentialItem, State, Stored, UpstreamItem } from './state.ts';
 
 interface CredentialParts {
   document: ConfigurationDocument;
@@ -17,12 +21,13 @@ interface CredentialParts {
 interface Given {
   label: string;
   secret?: string;
+  certificate?: string;
 }
 
 /**
  * One step for every credential. Of credentials with one label, the n-th in the file is the n-th in the
  * database. Throws a DocumentError if a secret is missing: for a new credential, or for an upstream that
- * moves to another host, because a secret is sent to one host only.
+ * moves to another host or gets another kind of access, because a secret is used in one way only.
  */
 export function planCredentials(state: State, parts: CredentialParts): CredentialStep[] {
   const { document, upstreams } = parts;
@@ -41,6 +46,7 @@ export function planCredentials(state: State, parts: CredentialParts): Credentia
         {
           upstream: name,
           origin: originOf(after.baseUrl),
+          access: after.access,
           found: waiting.get(each.label)?.shift(),
           given: each,
         },
@@ -58,25 +64,29 @@ export function planCredentials(state: State, parts: CredentialParts): Credentia
 interface Pair {
   upstream: string;
   origin: string;
+  access: UpstreamAccess | null;
   found: Stored<CredentialItem> | undefined;
   given: Given;
 }
 
 function givenStep(
-  { upstream, origin, found, given }: Pair,
+  { upstream, origin, access, found, given }: Pair,
   { at, secrets }: { at: string; secrets: ReadonlyMap<string, string> },
 ): CredentialStep {
-  const { label, secret: reference } = given;
+  const { label, secret: reference, certificate: pem } = given;
   if (reference === undefined) {
+    if (pem !== undefined)
+      throw new DocumentError(at, 'A certificate needs its private key as secret. Add secret.');
     if (found) return stepOf(found, keptOf(found));
     throw new DocumentError(at, 'This credential is new, so it needs secret: env:NAME or file:/path.');
   }
-  if (found?.item.isBound)
-    throw new DocumentError(at, 'Credentials of clouds are entered in the console. Remove secret here.');
   const secret = secretOf(reference, secrets, at);
-  const item = { upstream, label, origin, digest: digestOf(secret), isBound: false };
-  const isKept = found?.item.digest === item.digest && found.item.origin === origin;
-  const after = { ...item, secret: isKept ? '' : secret };
+  const certificate = pem === undefined ? null : secretOf(pem, secrets, at);
+  const stored = storedForm({ access, secret, certificate }, at);
+  const item = { upstream, label, origin, digest: digestOf(stored.secret), binding: stored.binding };
+  const isKept =
+    found?.item.digest === item.digest && found.item.origin === origin && found.item.binding === item.binding;
+  const after = { ...item, secret: isKept ? '' : secret, certificate };
   return {
     kind: 'credential',
     name: `${upstream}/${label}`,
@@ -100,7 +110,7 @@ function stepOf(row: Stored<CredentialItem>, after: CredentialStep['after']): Cr
 
 /** A stored credential that stays as it is. */
 function keptOf({ item }: Stored<CredentialItem>): CredentialStep['after'] {
-  return { ...item, secret: '' };
+  return { ...item, secret: '', certificate: null };
 }
 
 function requireSecretsOfMove(
@@ -109,12 +119,49 @@ function requireSecretsOfMove(
   at: string,
 ): void {
   if (!before || !after) return;
+  requireBindings({ name, before, after }, steps, at);
   const [from, to] = [originOf(before.baseUrl), originOf(after.baseUrl)];
   const left = from === to ? undefined : steps.find((step) => step.after?.origin === from);
   if (!left) return;
   throw new DocumentError(
     at,
     `${name} moves to ${to}, and the secret of ${left.name} is sent to ${from} only. ` +
+      'Give the secret of each credential again, or remove the credential.',
+  );
+}
+
+/** The form in which a secret is stored. Throws a DocumentError if it has the wrong form for the access. */
+function storedForm(
+  {
+    access,
+    secret,
+    certificate,
+  }: { access: UpstreamAccess | null; secret: string; certificate: string | null },
+  at: string,
+): { secret: string; binding: string | null } {
+  try {
+    return certificate === null ? storedSecret(access, secret) : storedCertificate(certificate, secret);
+  } catch (error) {
+    if (error instanceof UserFailure) throw new DocumentError(at, error.message);
+    throw error;
+  }
+}
+
+/** A secret is used only as it was meant when it was stored: another kind of access needs it again. */
+function requireBindings(
+  { name, before, after }: { name: string; before: UpstreamItem; after: UpstreamItem },
+  steps: readonly CredentialStep[],
+  at: string,
+): void {
+  const binding = bindingOf(after.access);
+  if (bindingOf(before.access) === binding) return;
+  const left = steps.find(
+    (step) => step.after && step.after.binding !== binding && step.after.binding !== CLIENT_CERTIFICATE,
+  );
+  if (!left) return;
+  throw new DocumentError(
+    at,
+    `The access of ${name} changes, and the secret of ${left.name} was stored for another use. ` +
       'Give the secret of each credential again, or remove the credential.',
   );
 }

@@ -156,7 +156,7 @@ function planRoutes(state: State, { document, models, upstreams }: RouteParts): 
 }
 
 function planSections(state: State, document: ConfigurationDocument): Change[] {
-  const { storefront, personalIntelligence: personal } = document;
+  const { storefront, personalIntelligence: personal, limits } = document;
   const changes: Change[] = [];
   if (storefront) {
     const before = state.storefront;
@@ -171,6 +171,10 @@ function planSections(state: State, document: ConfigurationDocument): Change[] {
       before,
       after: { ...before, ...personal },
     });
+  }
+  if (limits) {
+    const before = state.limits;
+    changes.push({ kind: 'limits', name: '', id: null, before, after: { ...before, ...limits } });
   }
   return changes;
 }

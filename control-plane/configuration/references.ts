@@ -4,8 +4,8 @@ import { referencesOf } from './document.ts';
 import type { ConfigurationDocument } from './document.ts';
 import { DocumentError } from './shape.ts';
 
-/** Largest size of a secret in characters. */
-const SECRET_MAX = 4096;
+/** Largest size of a secret in characters: certificates come with their chain. */
+const SECRET_MAX = 12_000;
 
 /**
  * The secrets by reference: `env:NAME` is a variable of `environment`, `file:/path` the text of a file.

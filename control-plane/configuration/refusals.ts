@@ -1,9 +1,10 @@
 /** Refuses files whose result would be broken. */
+import { bindingOf, CLIENT_CERTIFICATE, NODE_IDENTITY_KINDS } from '@gateway/shared/clouds/access';
 import type { CredentialStep, ModelStep, RouteStep, UpstreamStep } from './change.ts';
 import type { ConfigurationDocument } from './document.ts';
 import { DocumentError } from './shape.ts';
 import { originOf } from './state.ts';
-import type { State } from './state.ts';
+import type { CredentialItem, State, UpstreamItem } from './state.ts';
 
 interface NamedSteps {
   models: readonly ModelStep[];
@@ -71,8 +72,8 @@ export function requireServedModels(state: State, steps: ServingSteps): void {
 }
 
 interface Serving {
-  upstreams: readonly { name: string; baseUrl: string; enabled: boolean }[];
-  credentials: readonly { upstream: string; origin: string }[];
+  upstreams: readonly Pick<UpstreamItem, 'name' | 'baseUrl' | 'enabled' | 'access'>[];
+  credentials: readonly Pick<CredentialItem, 'upstream' | 'origin' | 'binding'>[];
   routes: readonly { model: string; upstream: string; enabled: boolean }[];
   /** Upstreams that do not answer without a credential. */
   needSecret: ReadonlySet<string>;
@@ -83,10 +84,15 @@ function servedModels({ upstreams, credentials, routes, needSecret }: Serving): 
   const withCredentials = Map.groupBy(credentials, ({ upstream }) => upstream);
   const usable = new Set(
     upstreams
-      .filter(({ name, baseUrl, enabled }) => {
+      .filter(({ name, baseUrl, enabled, access }) => {
         const own = withCredentials.get(name) ?? [];
-        const isOpen = own.length === 0 && !needSecret.has(name);
-        return enabled && (isOpen || own.some(({ origin }) => origin === originOf(baseUrl)));
+        const hasIdentity = access !== null && NODE_IDENTITY_KINDS.includes(access.auth);
+        const isOpen = own.length === 0 && (hasIdentity || !needSecret.has(name));
+        const bindings = [bindingOf(access), CLIENT_CERTIFICATE];
+        const fits = own.some(
+          ({ origin, binding }) => origin === originOf(baseUrl) && bindings.includes(binding),
+        );
+        return enabled && (isOpen || fits);
       })
       .map(({ name }) => name),
   );

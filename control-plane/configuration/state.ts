@@ -9,6 +9,8 @@ import { GroupRatioSchema, ModelSchema } from '../catalog/model.entity.ts';
 import type { ModelRow } from '../catalog/model.entity.ts';
 import { personalSettings } from '../intelligence/personal.settings.ts';
 import { apiKeyOf, paymentSettings } from '../payments/settings.service.ts';
+import { serviceLimits } from '../service-limits/service-limits.ts';
+import type { ServiceLimits } from '../service-limits/service-limits.ts';
 import { storefront } from '../pools/storefront.service.ts';
 import { CredentialSchema, ProviderSchema, RouteSchema } from '../upstreams/upstream.entity.ts';
 import type { CredentialRow, ProviderRow, RouteRow } from '../upstreams/upstream.entity.ts';
@@ -36,8 +38,8 @@ export interface CredentialItem {
   origin: string;
   /** SHA-256 of the secret; null if SECRET_KEY cannot open it. */
   digest: string | null;
-  /** Whether it is of a cloud or a client certificate, which the console alone can enter. */
-  isBound: boolean;
+  /** How the secret is used, if it is not sent in a header; see `bindingOf`. */
+  binding: string | null;
 }
 
 /** A published version of the policy. */
@@ -65,6 +67,7 @@ export interface State {
   storefront: StorefrontItem;
   payments: PaymentsItem;
   personalIntelligence: PersonalItem;
+  limits: ServiceLimits;
   /** Newest first. */
   policies: PolicyItem[];
 }
@@ -95,6 +98,7 @@ export async function readState(em: EntityManager, secretKey: string): Promise<S
     storefront: await readStorefront(em, names),
     payments: await readPayments(em, secretKey),
     personalIntelligence: await readPersonal(em, names),
+    limits: await serviceLimits(em),
     policies: await readPolicies(em),
   };
 }
@@ -128,15 +132,15 @@ function modelItem(row: ModelRow, { models }: Names): ModelItem {
 
 function upstreamItem(row: ProviderRow): UpstreamItem {
   const { name, protocols, baseUrl, enabled, timeouts, quirks } = row;
-  const { concurrencyLimit = null, probeMinutes = null } = row;
-  return { name, protocols, baseUrl, enabled, timeouts, concurrencyLimit, probeMinutes, quirks };
+  const { concurrencyLimit = null, probeMinutes = null, access = null } = row;
+  return { name, protocols, baseUrl, enabled, timeouts, concurrencyLimit, probeMinutes, quirks, access };
 }
 
 function credentialItem(row: CredentialRow, { upstreams }: Names, secretKey: string): CredentialItem {
   const { label, origin } = row;
   const upstream = upstreams.get(row.providerId) ?? '';
-  const isBound = Boolean(row.binding);
-  return { upstream, label, origin, digest: digestIf(() => secretOf(row, secretKey)), isBound };
+  const binding = row.binding ?? null;
+  return { upstream, label, origin, digest: digestIf(() => secretOf(row, secretKey)), binding };
 }
 
 function routeItem(row: RouteRow, { models, upstreams }: Names): RouteItem {

@@ -6,6 +6,7 @@ import { setGroupRatio } from '../catalog/catalog.service.ts';
 import type { Actor } from '../graphql/context.ts';
 import { setPersonalSettings } from '../intelligence/personal.settings.ts';
 import { setPaymentSettings } from '../payments/settings.service.ts';
+import { setServiceLimits } from '../service-limits/service-limits.ts';
 import { setStorefront } from '../pools/storefront.service.ts';
 import type { Settings } from '../process/settings.ts';
 import { same } from './change.ts';
@@ -23,7 +24,7 @@ import {
 } from './steps.upstreams.ts';
 import type { State } from './state.ts';
 
-interface Parts extends Pick<Carrier, 'reason' | 'baseUrls'> {
+interface Parts extends Pick<Carrier, 'reason' | 'baseUrls' | 'accesses'> {
   actor: Actor;
   settings: Settings;
   state: State;
@@ -36,10 +37,10 @@ type Of<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>;
  * model changes its state after its routes are there. Throws the failures of the services.
  */
 export async function carryOut(em: EntityManager, changes: readonly Change[], parts: Parts): Promise<void> {
-  const { actor, settings, reason, baseUrls, state } = parts;
+  const { actor, settings, reason, baseUrls, accesses, state } = parts;
   const models = new Map(state.models.map(({ id, item }) => [item.name, id]));
   const upstreams = new Map(state.upstreams.map(({ id, item }) => [item.name, id]));
-  const carrier: Carrier = { em, by: { actor, settings }, reason, models, upstreams, baseUrls };
+  const carrier: Carrier = { em, by: { actor, settings }, reason, models, upstreams, baseUrls, accesses };
   const of = <Kind extends Change['kind']>(kind: Kind): Of<Kind>[] =>
     changes.filter((change): change is Of<Kind> => change.kind === kind);
   // Each of these waits for name servers or locks of its own, so they come before the audit log is locked.
@@ -52,6 +53,8 @@ export async function carryOut(em: EntityManager, changes: readonly Change[], pa
   for (const step of of('route')) if (step.after) await saveRoute(carrier, step);
   for (const step of of('model')) if (step.after) await setState(carrier, step);
   for (const step of of('storefront')) await setTerms(carrier, step);
+  for (const { after: limits } of of('limits'))
+    if (limits) await setServiceLimits(em, { limits, reason }, { actor, settings });
   for (const step of of('personalIntelligence')) await setPersonal(carrier, step);
   for (const step of of('route')) if (!step.after) await removeRoute(carrier, step);
   for (const step of of('credential')) if (!step.after) await removeCredentialOf(carrier, step);

@@ -9,6 +9,7 @@ import {
   upsertProvider,
 } from '../upstreams/upstream.service.ts';
 import { UserFailure } from '../graphql/errors.ts';
+import { canonicalJson } from '../process/canonical-json.ts';
 import { same } from './change.ts';
 import type { CredentialStep, RouteStep, UpstreamStep } from './change.ts';
 import { amountOf, idOf } from './carrier.ts';
@@ -29,18 +30,29 @@ export async function saveUpstream(carrier: Carrier, step: UpstreamStep): Promis
 }
 
 async function savedProvider(
-  { em, by, reason, baseUrls }: Carrier,
+  { em, by, reason, baseUrls, accesses }: Carrier,
   { id, before, after }: { id: string | null; before: UpstreamItem | null; after: UpstreamItem },
 ): Promise<string> {
   if (id !== null && before && same(providerPart(before), providerPart(after))) return id;
   const checkAddress = async (given: string): Promise<string> => {
     const baseUrl = baseUrls.get(given);
     if (baseUrl !== undefined) return baseUrl;
-    const message = `The upstream ${after.name} has changed meanwhile. Apply the file again.`;
-    throw new UserFailure('STALE_VERSION', message, 'document');
+    throw changedMeanwhile(after.name);
   };
+  const isChecked = after.access === null || accesses.has(accessKey(after));
+  if (!isChecked) throw changedMeanwhile(after.name);
   const input = { ...providerPart(after), id, version: 'ANY' as const, reason };
   return (await upsertProvider(em, input, { ...by, checkAddress })).id;
+}
+
+/** Identifies an access together with what it must fit. */
+export function accessKey({ access, protocols, baseUrl }: UpstreamItem): string {
+  return canonicalJson({ access, protocols, baseUrl });
+}
+
+function changedMeanwhile(name: string): UserFailure {
+  const message = `The upstream ${name} has changed meanwhile. Apply the file again.`;
+  return new UserFailure('STALE_VERSION', message, 'document');
 }
 
 /** The fields that `upsertProvider` stores. */
@@ -53,9 +65,13 @@ function providerPart(item: UpstreamItem): Omit<UpstreamItem, 'quirks' | 'probeM
 export async function saveCredential(carrier: Carrier, { id, after }: CredentialStep): Promise<void> {
   if (!after || after.secret === '') return;
   const { em, by, reason, upstreams } = carrier;
-  const { label, secret } = after;
+  const { label, secret, certificate } = after;
   if (id !== null) await removeCredential(em, { id, reason }, by);
-  await addCredential(em, { providerId: idOf(upstreams, after.upstream), label, secret, reason }, by);
+  await addCredential(
+    em,
+    { providerId: idOf(upstreams, after.upstream), label, secret, certificate, reason },
+    by,
+  );
 }
 
 /** Creates or changes a route with its quirks. */

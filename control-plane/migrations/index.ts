@@ -49,6 +49,8 @@ import { ConfigLeases } from './047-config-leases.ts';
 import { UsedLines } from './049-used-lines.ts';
 import { UpstreamAccess } from './050-upstream-access.ts';
 import { MessagePositions } from './051-message-positions.ts';
+import { Webhooks } from './052-webhooks.ts';
+import { ServiceLimits } from './054-service-limits.ts';
 import { Quirks } from './055-quirks.ts';
 import { Routing } from './056-routing.ts';
 import { Probing } from './057-probing.ts';
@@ -107,6 +109,8 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '049-used-lines', class: UsedLines },
   { name: '050-upstream-access', class: UpstreamAccess },
   { name: '051-message-positions', class: MessagePositions },
+  { name: '052-webhooks', class: Webhooks },
+  { name: '054-service-limits', class: ServiceLimits },
   { name: '055-quirks', class: Quirks },
   { name: '056-routing', class: Routing },
   { name: '057-probing', class: Probing },

@@ -25,17 +25,14 @@ import type { SecretLocation } from './stored-secrets.ts';
 /** Maximum number of credentials of one provider. */
 const CREDENTIALS_MAX = 50;
 
-/** The settings that this service needs. */
-export interface UpstreamSettings {
-  secretKey: string;
-  allowPrivateUpstreams: boolean;
-}
-
 /** The actor of a change, and the settings that apply. */
 export interface Change {
   actor: Actor;
-  settings: UpstreamSettings;
-  /** Instead of `checkBaseUrl`, for a transaction with many changes, which must not wait for name servers. */
+  settings: { secretKey: string; allowPrivateUpstreams: boolean };
+  /**
+   * Instead of `checkBaseUrl`, for a transaction with many changes, which must not wait for name servers. The
+   * hosts of an access then count as checked.
+   */
   checkAddress?: typeof checkBaseUrl;
 }
 
@@ -68,10 +65,8 @@ export async function upsertProvider(
   const baseUrl = await (change.checkAddress ?? checkBaseUrl)(input.baseUrl, allowPrivate);
   checkProvider(input);
   const surroundings = { protocols: input.protocols, baseUrl };
-  const access =
-    input.access === undefined
-      ? undefined
-      : await checkedAccess(input.access, { ...surroundings, allowPrivate });
+  const hosts = { ...surroundings, allowPrivate: allowPrivate || change.checkAddress !== undefined };
+  const access = input.access === undefined ? undefined : await checkedAccess(input.access, hosts);
   return inTransaction(em, async (inner) => {
     const found = input.id ? await lockProvider(inner, input.id, input.version) : null;
     if (access === undefined && found?.access) checkFits(found.access, surroundings);

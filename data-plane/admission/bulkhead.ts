@@ -1,7 +1,6 @@
 /** Limits of concurrent and of free requests, and the requests in progress that stopping a key cuts. */
 import { GatewayError } from '@gateway/shared/failures';
 import {
-  CONCURRENT_REQUESTS,
   FREE_REQUESTS_PER_MINUTE,
   SESSIONS_PER_ADDRESS,
   SESSIONS_PER_KEY,
@@ -15,23 +14,24 @@ import type { KeyRecord } from '@gateway/shared/records';
 
 /** Counts concurrent requests by id, and refuses those above the limit instead of queuing them. */
 export class Bulkhead {
-  readonly #limit: number;
+  readonly #limit: () => number;
   readonly #counted: string;
   readonly #inFlight = new Map<string, number>();
 
-  /** `counted` is the plural noun for the refusal's message. */
-  constructor(limit: number = CONCURRENT_REQUESTS, counted = 'requests') {
-    this.#limit = limit;
+  /** A limit that is a function may change at any time. `counted` is the plural noun for the refusal. */
+  constructor(limit: number | (() => number), counted = 'requests') {
+    this.#limit = typeof limit === 'number' ? () => limit : limit;
     this.#counted = counted;
   }
 
   /** Counts a request that starts. Throws `too_many_concurrent`, else `leave` must follow. */
   enter(id: string): void {
     const count = this.#inFlight.get(id) ?? 0;
-    if (count >= this.#limit) {
+    const limit = this.#limit();
+    if (count >= limit) {
       throw new GatewayError(
         'too_many_concurrent',
-        `At most ${this.#limit} ${this.#counted} may run at once. Wait for one to finish, then try again.`,
+        `At most ${limit} ${this.#counted} may run at once. Wait for one to finish, then try again.`,
         { retryAfterMs: 1_000 },
       );
     }

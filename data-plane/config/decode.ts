@@ -120,6 +120,7 @@ const prices: Decoder<Partial<Record<(typeof GROUPS)[number], ReturnType<typeof 
     ]),
   );
 };
+const concurrency = object({ perWallet: whole, perKey: whole });
 const limits = object({ maxChoices: whole, maxInputs: whole, maxBodyBytes: whole, serviceTiers: list(text) });
 const timeouts = object({
   connectMs: whole,
@@ -265,6 +266,8 @@ const RECORDS: { [Kind in ConfigKind]: Decoder<RecordOf<Kind>> } = {
     stateKey: nullable(name),
     // Absent in files of older nodes.
     nodeIds: (value, place) => (value === undefined ? [] : list(name)(value, place)),
+    // Absent in records of older control planes, and in files of older nodes.
+    concurrentRequests: (value, place) => (value === undefined ? undefined : concurrency(value, place)),
   }),
 };
 

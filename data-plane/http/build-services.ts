@@ -12,7 +12,7 @@ import { SlowBodies } from '../call/slow-bodies.ts';
 import type { UpstreamDialect } from '../dialects/dialect.ts';
 import { replaceMembers, scanMembers } from '../exchange/json-members.ts';
 import { Spool } from '../exchange/spool.ts';
-import { BODY_FLOOR_BYTES, BODY_MEMORY_BYTES, BODY_RESERVE_BYTES } from '../limits.ts';
+import { BODY_FLOOR_BYTES, BODY_MEMORY_BYTES, BODY_RESERVE_BYTES, DEFAULT_CONCURRENCY } from '../limits.ts';
 import { Metrics } from '../metrics.ts';
 import type { Vitals } from '../metrics.ts';
 import type { Log } from '../log.ts';
@@ -62,6 +62,7 @@ export function buildServices(dependencies: ServerDependencies): Services {
   const now = dependencies.now ?? (() => performance.now());
   const states = dependencies.upstreamStates ?? new UpstreamStates({ now, random: Math.random });
   const { trustedProxies } = dependencies.settings;
+  const concurrency = () => store.current?.settings.concurrentRequests ?? DEFAULT_CONCURRENCY;
   const streams = new StreamsByKey();
   store.onKeysStopped((keys) => streams.stop(keys));
   return {
@@ -83,8 +84,8 @@ export function buildServices(dependencies: ServerDependencies): Services {
       editBody: (body, edits) => replaceMembers(body, scanMembers(body).members, { edits }),
       log: dependencies.log,
     }),
-    wallets: new Bulkhead(),
-    keys: new Bulkhead(),
+    wallets: new Bulkhead(() => concurrency().perWallet),
+    keys: new Bulkhead(() => concurrency().perKey),
     sessions: new Sessions(),
     strangers: new Strangers({ now, trustedProxies }),
     walletConnections: new WalletConnections(trustedProxies),

@@ -1,4 +1,5 @@
 /** A configuration for tests, and random edits of it. */
+import { DEFAULT_ACCESS } from '@gateway/shared/clouds/access';
 import fc from 'fast-check';
 import type { Quirk } from '@gateway/shared/quirks';
 import { readDocument } from '../../control-plane/configuration/yaml.ts';
@@ -68,6 +69,7 @@ const BOTH = [
   { label: 'one', secret: 'env:ONE' },
   { label: 'two', secret: 'env:TWO' },
 ];
+const BEARER = { ...DEFAULT_ACCESS, auth: 'BEARER', proxyUrl: 'http://127.0.0.1:3128' } as const;
 const SEED_QUIRK: Quirk = { kind: 'DROP', member: 'seed', other: null, value: null, min: null, max: null };
 
 const modelEdit = fieldEdit(
@@ -99,6 +101,7 @@ const upstreamEdit = fieldEdit(
   fc.oneof(
     fc.constantFrom(null, 4, 8).map((concurrencyLimit) => ({ concurrencyLimit })),
     fc.constantFrom(null, 5, 60).map((probeMinutes) => ({ probeMinutes })),
+    fc.constantFrom(null, BEARER).map((access) => ({ access })),
     fc.boolean().map((enabled) => ({ enabled })),
     fc.integer({ min: 1, max: 90_000 }).map((idleMs) => ({ timeouts: { idleMs } })),
     fc.boolean().map(() => ({ quirks: [SEED_QUIRK] })),
@@ -147,6 +150,10 @@ const listEdit: fc.Arbitrary<Edit> = fc.oneof(
   }),
 );
 const sectionEdit: fc.Arbitrary<Edit> = fc.oneof(
+  fc.integer({ min: 1, max: 10_000 }).map((concurrentRequestsPerKey): Edit => (document) => ({
+    ...document,
+    limits: { ...document.limits, concurrentRequestsPerKey },
+  })),
   fc.integer({ min: 0, max: 100_000 }).map((ratio): Edit => (document) => ({
     ...document,
     groups: {

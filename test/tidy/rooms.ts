@@ -36,9 +36,19 @@ export const PLANES: Readonly<Record<string, Plane>> = {
     rooms: [
       ...['main.ts', 'local', 'app.ts', 'entities.ts', 'background.ts', 'job-list.ts'],
       ...['figures.ts', 'schema', 'nodes'],
-      ...['snippets', 'configuration', 'pools', 'seeds.ts', 'listener.ts', 'budget', 'downloads', 'request'],
+      ...[
+        'snippets',
+        'configuration',
+        'pools',
+        'seeds.ts',
+        'listener.ts',
+        'budget',
+        'downloads',
+        'request',
+        'service-limits',
+      ],
       ...['settings-record.ts', 'secret-key', 'playground', 'usage', 'intelligence', 'payments', 'keys'],
-      ...['wallet', 'lookups.ts', 'accounts', 'upstreams', 'catalog', 'audit', 'mail', 'graphql'],
+      ...['wallet', 'webhooks', 'lookups.ts', 'accounts', 'upstreams', 'catalog', 'audit', 'mail', 'graphql'],
       ...['process', 'database', 'migrations', 'limits.ts'],
     ],
     upward: [
