@@ -10,7 +10,6 @@ import { validPolicySearch } from './pages/privacy-policy/search.ts';
 import { validSecuritySearch, validTokensSearch } from './pages/profile/search.ts';
 import { validNext, validSignInSearch } from './pages/sign-in/next.ts';
 import { validUsageSearch } from './pages/usage/search.ts';
-import { validWebhooksSearch } from './pages/webhooks/search.ts';
 import { validWalletSearch } from './pages/wallet/search.ts';
 import { preloading, root, words } from './root-route.ts';
 
@@ -183,7 +182,6 @@ const profilePages = [
   createRoute({
     getParentRoute: () => shell,
     path: '/profile/webhooks',
-    validateSearch: validWebhooksSearch,
     loader: words('profile', 'webhooks'),
     component: lazyRouteComponent(() => import('./pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
   }),

@@ -49,7 +49,7 @@ export const OWN_PAGES = [
   '/profile',
   '/profile/security',
   '/profile/tokens',
-  '/profile/webhooks?endpoint=whe_1',
+  '/profile/webhooks',
   '/profile/notifications',
   '/profile/privacy',
   '/profile/appearance',

@@ -184,19 +184,24 @@ describe('objects of another user', () => {
       // Cancelling an expired top-up of one's own changes nothing and asks no processor.
       sql`insert into top_up (id, user_id, wallet_id, method, stage, state, amount)
         select ${made.topUp}, ${of}, id, 'CARD', 'EXPIRED', 'EXPIRED', 5 from wallet where user_id = ${of}`,
-      ...[made.quote, made.renewal].map((id) => {
-        const renewed = id === made.renewal ? made.pool : null;
-        return sql`insert into pool_quotes (id, user_id, renew_pool_id, renew_from, model_ids, lines, total,
-            gift_credit, rpm_cap, period_days, starts_at, ends_at, expires_at)
-          values (${id}, ${of}, ${renewed}, case when ${renewed}::text is null then null else now() end, '{}',
-            '[]', 1000000, 0, 60, 30, now(), now() + interval '30 days', now() + interval '15 minutes')`;
-      }),
+      ...quoteRows(made, of),
       ...webhookRows(made, of),
     ])
       await query(em(), statement);
     const row = await queryOne<{ id: string }>(em(), sql`select id from session where user_id = ${of}`);
     const source = { conversationId: made.conversation, messageId: made.message };
     return { ...made, item: await createOwnedItem(test, of, source), session: row?.id ?? '' };
+  }
+
+  /** A quote of a new pool, and one of a renewal. */
+  function quoteRows(made: Record<'pool' | 'quote' | 'renewal', string>, of: string): Statement[] {
+    return [made.quote, made.renewal].map((id) => {
+      const renewed = id === made.renewal ? made.pool : null;
+      return sql`insert into pool_quotes (id, user_id, renew_pool_id, renew_from, model_ids, lines, total,
+          gift_credit, rpm_cap, period_days, starts_at, ends_at, expires_at)
+        values (${id}, ${of}, ${renewed}, case when ${renewed}::text is null then null else now() end, '{}',
+          '[]', 1000000, 0, 60, 30, now(), now() + interval '30 days', now() + interval '15 minutes')`;
+    });
   }
 
   /** A webhook with a finished delivery. */

@@ -1,6 +1,6 @@
 /** The deliveries of one webhook, newest first, each of which can be sent again. */
-import { useSearch } from '@tanstack/react-router';
 import { CircleCheck, CircleX, Clock, type LucideIcon } from 'lucide-react';
+import { useState } from 'react';
 import { useMutation, useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Button } from '../../components/button.tsx';
@@ -17,16 +17,10 @@ import { DeliveriesQuery, type Delivery, type Endpoint, ReplayDelivery } from '.
 
 const DELIVERIES_PER_PAGE = 25;
 
-interface DeliveriesProps {
-  endpoint: Endpoint;
-  /** Goes to the page after a cursor. */
-  onGo: (after: string | undefined) => void;
-}
-
 /** The list. */
-export function Deliveries({ endpoint, onGo }: DeliveriesProps) {
+export function Deliveries({ endpoint }: { endpoint: Endpoint }) {
   const { t } = useTranslation();
-  const { after } = useSearch({ from: '/signed-in/profile/webhooks' });
+  const [after, setAfter] = useState<string>();
   const variables = { first: DELIVERIES_PER_PAGE, after: after ?? null };
   const [{ data, error }, again] = useQuery({ query: DeliveriesQuery, variables });
   const refresh = () => again({ requestPolicy: 'network-only' });
@@ -51,7 +45,7 @@ export function Deliveries({ endpoint, onGo }: DeliveriesProps) {
         <EmptyFirst title={t('webhooks.noDeliveries')} sentence={t('webhooks.noDeliveriesSentence')} />
       )}
       {list && list.nodes.length > 0 && <DeliveryTable deliveries={list.nodes} onReplayed={refresh} />}
-      <Pager after={after} pageInfo={list?.pageInfo} onGo={onGo} />
+      <Pager after={after} pageInfo={list?.pageInfo} onGo={setAfter} />
     </Part>
   );
 }

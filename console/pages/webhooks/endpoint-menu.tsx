@@ -1,5 +1,4 @@
 /** The actions on a webhook. Deleting it and replacing its secret ask first. */
-import { useNavigate } from '@tanstack/react-router';
 import { CircleCheck, CircleMinus, Ellipsis, List, Pencil, RefreshCw, Send, Trash2 } from 'lucide-react';
 import { useMutation } from 'urql';
 import { IconButton } from '../../components/button.tsx';
@@ -14,18 +13,18 @@ import type { WebhookDialogOpen } from './webhook-dialogs.tsx';
 interface EndpointMenuProps {
   endpoint: Endpoint;
   onOpen: (open: WebhookDialogOpen) => void;
+  onShow: (id: string) => void;
   onChanged: () => void;
 }
 
 /** The ⋯ menu of a webhook. */
-export function EndpointMenu({ endpoint, onOpen, onChanged }: EndpointMenuProps) {
+export function EndpointMenu({ endpoint, onOpen, onShow, onChanged }: EndpointMenuProps) {
   const { t } = useTranslation();
-  const navigate = useNavigate({ from: '/profile/webhooks' });
   const { send, turn } = useEndpointActs(endpoint, onChanged);
   const isOn = endpoint.state === 'ENABLED';
   const ask = (kind: 'edit' | 'rotate' | 'delete') => () => onOpen({ kind, endpoint });
   const test: MenuEntry = { kind: 'action', icon: Send, word: t('webhooks.test'), run: send };
-  const show = () => void navigate({ search: { endpoint: endpoint.id } });
+  const show = () => onShow(endpoint.id);
   const entries: MenuEntry[] = [
     { kind: 'action', icon: List, word: t('webhooks.deliveries'), run: show },
     ...(isOn ? [test] : []),

@@ -1,5 +1,4 @@
 /** Webhooks: the addresses to which the gateway sends events, and what was sent to them. */
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { CircleCheck, CircleMinus, CircleX, type LucideIcon, Plus, TriangleAlert } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useQuery } from 'urql';
@@ -20,10 +19,9 @@ const WebhookDialog = lazy(async () => ({ default: (await loadDialogs()).Webhook
 /** The page. */
 export function WebhooksPage() {
   const { t } = useTranslation();
-  const { endpoint: shown } = useSearch({ from: '/signed-in/profile/webhooks' });
-  const navigate = useNavigate({ from: '/profile/webhooks' });
   const [{ data, error }, again] = useQuery({ query: WebhooksQuery });
   const [open, setOpen] = useState<WebhookDialogOpen>();
+  const [shown, setShown] = useState<string>();
   const refresh = () => again({ requestPolicy: 'network-only' });
   const close = () => {
     setOpen(undefined);
@@ -40,7 +38,7 @@ export function WebhooksPage() {
     </Button>
   );
   const endpoints = data?.webhookEndpoints ?? [];
-  const selected = endpoints.find(({ id }) => id === shown);
+  const selected = endpoints.find(({ id }) => id === shown) ?? endpoints[0];
   return (
     <ProfileFrame viewer={data?.viewer} error={error} onRetry={again}>
       {({ role }) => (
@@ -49,15 +47,10 @@ export function WebhooksPage() {
             {endpoints.length === 0 ? (
               <EmptyFirst title={t('webhooks.none')} sentence={t('webhooks.noneSentence')} />
             ) : (
-              <EndpointTable endpoints={endpoints} onOpen={setOpen} onChanged={refresh} />
+              <EndpointTable endpoints={endpoints} onOpen={setOpen} onShow={setShown} onChanged={refresh} />
             )}
           </Part>
-          {selected && (
-            <Deliveries
-              endpoint={selected}
-              onGo={(after) => void navigate({ search: { endpoint: selected.id, after } })}
-            />
-          )}
+          {selected && <Deliveries key={selected.id} endpoint={selected} />}
           <Suspense>
             {open && <WebhookDialog admin={role === 'ADMIN'} open={open} onClose={close} />}
           </Suspense>
@@ -82,17 +75,17 @@ function lookOf({ state, failingSince }: Endpoint): Look {
 interface TableProps {
   endpoints: readonly Endpoint[];
   onOpen: (open: WebhookDialogOpen) => void;
+  /** Shows the deliveries of an endpoint. */
+  onShow: (id: string) => void;
   onChanged: () => void;
 }
 
-function EndpointTable({ endpoints, onOpen, onChanged }: TableProps) {
+function EndpointTable({ endpoints, ...acts }: TableProps) {
   const { t } = useTranslation();
   const state = (endpoint: Endpoint) => (
     <StateWord {...LOOKS[lookOf(endpoint)]} word={t(`webhooks.states.${lookOf(endpoint)}`)} />
   );
-  const menu = (endpoint: Endpoint) => (
-    <EndpointMenu endpoint={endpoint} onOpen={onOpen} onChanged={onChanged} />
-  );
+  const menu = (endpoint: Endpoint) => <EndpointMenu endpoint={endpoint} {...acts} />;
   const columns: Column<Endpoint>[] = [
     { id: 'url', header: t('webhooks.url'), cell: ({ row }) => <Address endpoint={row.original} /> },
     { id: 'state', header: t('webhooks.state'), cell: ({ row }) => state(row.original) },
