@@ -173,8 +173,8 @@ describe('dialects', () => {
   });
 });
 
-describe('sizes', () => {
-  it('of files stay within their limits', () => {
+describe('the limits of sizes', () => {
+  it('hold for files', () => {
     expect(
       offences(sources, (source) => {
         const listing =
@@ -186,7 +186,7 @@ describe('sizes', () => {
     ).toEqual([]);
   });
 
-  it('of functions stay within a screen', () => {
+  it('hold for functions, which fit on a screen', () => {
     expect(
       offences(sources, (source) =>
         source.functions.map(
@@ -197,7 +197,7 @@ describe('sizes', () => {
     ).toEqual([]);
   });
 
-  it('of parameter lists are at most three', () => {
+  it('hold for lists of parameters, at most three', () => {
     expect(
       offences(production, (source) =>
         source.functions.map(
@@ -209,7 +209,7 @@ describe('sizes', () => {
     ).toEqual([]);
   });
 
-  it('of lines are at most 110 characters', () => {
+  it('hold for lines, at most 110 characters', () => {
     expect(
       offences(sources, (source) =>
         source.lines.map(

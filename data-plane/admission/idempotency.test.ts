@@ -248,6 +248,31 @@ describe('the remote idempotency store', () => {
     expect(pauses.slice(5)).toEqual([200]);
   });
 
+  it('pauses while some releases fail, although others succeed', async () => {
+    let failures = 2;
+    const { store, pauses } = storeOver({
+      releaseIdempotencyKey: async ({ requestId }) => {
+        if (requestId === 'lost' && (failures -= 1) >= 0) throw new Error('no answer');
+        return { ok: true, userErrors: [] };
+      },
+    });
+    store.release('lost', 'wallet-1');
+    store.release('other', 'wallet-1');
+    await store.drain(DRAIN_MS);
+    expect(pauses).toEqual([200, 400]);
+  });
+
+  it('keeps releases while the node is not registered', async () => {
+    let self: typeof SELF | undefined;
+    const { store, sent } = storeOver({}, { self: () => self });
+    store.release('request-1', 'wallet-1');
+    await sleep(5);
+    expect(sent).toEqual([]);
+    self = SELF;
+    await store.drain(DRAIN_MS);
+    expect(sent).toEqual([{ nodeId: 'node-1', requestId: 'request-1' }]);
+  });
+
   it('pauses a random part of that time, so that nodes do not retry at the same moment', async () => {
     const { state, control } = awayControl();
     const { store, pauses } = storeOver(control, { random: () => 0.25 });

@@ -117,19 +117,21 @@ export class RemoteIdempotencyStore implements IdempotencyStore {
     this.#releasing = undefined;
   }
 
-  /**
-   * Whether the control plane acknowledged. A failed release moves to the end, so that it delays no other.
-   */
+  /** Sends one release. Returns whether the control plane acknowledged it. */
   async #tryRelease([requestId, walletId]: [string, string]): Promise<boolean> {
-    const nodeId = this.#parts.self()?.nodeId ?? '';
-    const isAcknowledged = await this.#parts.control.releaseIdempotencyKey({ nodeId, requestId }).then(
-      () => true,
-      () => false,
-    );
+    const self = this.#parts.self();
+    try {
+      if (!self) throw new Error('this node is not registered');
+      await this.#parts.control.releaseIdempotencyKey({ nodeId: self.nodeId, requestId });
+    } catch {
+      // A failed release moves to the end, so that it delays no other.
+      this.#pending.delete(requestId);
+      this.#pending.set(requestId, walletId);
+      return false;
+    }
     this.#pending.delete(requestId);
-    if (isAcknowledged) this.#count(walletId, -1);
-    else this.#pending.set(requestId, walletId);
-    return isAcknowledged;
+    this.#count(walletId, -1);
+    return true;
   }
 
   #count(walletId: string, change: number): void {

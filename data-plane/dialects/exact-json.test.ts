@@ -59,7 +59,7 @@ describe('exact JSON', () => {
     );
   });
 
-  it('reads numbers, rounded for those who count with them', () => {
+  it('gives code that calculates rounded numbers', () => {
     const value = objectOf(parseJson('{"a":1.0,"b":12345678901234567890,"c":2}'));
     expect([value.a, value.b, value.c].map(plainNumber)).toEqual([1, 12_345_678_901_234_567_000, 2]);
   });
@@ -77,7 +77,7 @@ describe('exact JSON', () => {
     expect(JSON.stringify(parseJson(long))).toBe(long.replaceAll('1.0', '1'));
   });
 
-  it('keeps an object readable by those who do not know its hidden text', () => {
+  it('keeps objects readable for code that does not know their hidden text', () => {
     expect(JSON.stringify(parseJson('{"b":1,"1":2}'))).toBe('{"1":2,"b":1}');
   });
 });

@@ -367,7 +367,7 @@ describe('a stream whose final answer names its items anew', () => {
   const delta = { type: 'response.output_text.delta', output_index: 1, content_index: 0, delta: 'Hello' };
   const textsOf = (list: JsonObject[]) => collect(events(list)).choices[0]?.blocks.map((block) => block.text);
 
-  it('is told once if the final answer counts other items', () => {
+  it('is delivered once if the final answer counts other items', () => {
     const thinking = { type: 'response.reasoning_text.delta', output_index: 0, delta: 'Hm' };
     const stream = [CREATED, thinking, delta];
     expect(textsOf([...stream, completed([message('msg_2')])])).toEqual(['Hm', 'Hello']);
@@ -376,7 +376,7 @@ describe('a stream whose final answer names its items anew', () => {
     expect(textsOf([...stream, done, completed([thought, message('msg_2')])])).toEqual(['Hm', 'Hello']);
   });
 
-  it('is told once if all items have the same index', () => {
+  it('is delivered once if all items have the same index', () => {
     const thinking = { type: 'response.output_item.done', output_index: 0, item: thought };
     const stream = [CREATED, thinking, { ...delta, output_index: 0 }];
     expect(textsOf([...stream, completed([thought, message('msg_1')])])).toEqual(['Hm', 'Hello']);
