@@ -36,6 +36,7 @@ let permits: FakePermits;
 let refusals: RepeatedRefusals;
 let wallets: Bulkhead;
 let keys: Bulkhead;
+let metrics: Metrics;
 beforeEach(() => {
   store = new FakeStore();
   ledger = new FakeLedger();
@@ -43,6 +44,7 @@ beforeEach(() => {
   refusals = new RepeatedRefusals({ now: () => 0, ledger });
   wallets = new Bulkhead(2);
   keys = new Bulkhead(1);
+  metrics = new Metrics();
 });
 
 let last = 0;
@@ -76,7 +78,7 @@ async function open({ pool, keyId = 'key-1', source = 'API_KEY' }: BillOptions =
   const price = { base: '100000', ratio: '0.9', price: '90000' };
   const sale = { model: makeModel(), price, family: 'messages' as const, streamed: true };
   const slot = new Slot(caller, current, { wallets, keys, ledger });
-  const limits = { ledger, permits, metrics: new Metrics(), refusals };
+  const limits = { ledger, permits, metrics, refusals };
   const bill = await openBill(call, caller, { sale, slot, limits });
   return { bill, headers };
 }
@@ -194,6 +196,37 @@ describe('a bill', () => {
     },
   );
 
+  it('is free after any other failure, whoever is named as its cause', async () => {
+    const { bill } = await open();
+    const error = new GatewayError('upstream_failed', 'Try again.', { byOwner: true });
+    await bill.cut(error, true);
+    bill.close(error);
+    expect([ledger.open, ledger.charges]).toEqual([0, []]);
+  });
+
+  it('counts its request by model, and the wait for its charge, in the metrics', async () => {
+    const startedAt = performance.now();
+    const charged = await open();
+    await charged.bill.commit('DELIVERED');
+    charged.bill.close();
+    const refused = await open();
+    refused.bill.close(failure('upstream_failed'));
+    const text = await metrics.registry.metrics();
+    const labels = (status: string): string => `{model="swift",family="messages",status="${status}"}`;
+    expect(text).toContain(`gateway_model_requests_total${labels('succeeded')} 1`);
+    expect(text).toContain(`gateway_model_requests_total${labels('failed')} 1`);
+    expect(text).toContain('gateway_commit_seconds_count 1');
+    const seconds = Number(/gateway_commit_seconds_sum (\S+)/.exec(text)?.[1]);
+    expect(seconds).toBeGreaterThanOrEqual(0);
+    expect(seconds * 1_000).toBeLessThanOrEqual(performance.now() - startedAt);
+  });
+
+  it('reports token counts as unknown if the upstream sent none', async () => {
+    const { bill } = await open();
+    await bill.commit('DELIVERED');
+    expect(ledger.charges[0]?.tokens).toEqual({ input: null, output: null, cached: null, reasoning: null });
+  });
+
   it('is not charged again if the client leaves after the charge', async () => {
     const { bill } = await open();
     await bill.commit('DELIVERED');
@@ -264,6 +297,16 @@ describe('a bill', () => {
     const broke = { ...last, outcome: 'BROKE_OFF', errorCode: 'upstream_failed' };
     expect(ledger.free[1]?.tried?.attempts[1]).toMatchObject(broke);
   });
+
+  it('lists an attempt as answered without an error if only the charge failed', async () => {
+    const { bill } = await open();
+    const busy = { outcome: 'FAILED', errorCode: 'upstream_busy', httpStatus: 429, ms: 3 } as const;
+    bill.attempted({ ...busy, routeId: 'route-0' });
+    bill.routeId = 'route-1';
+    bill.close(failure('unavailable'));
+    const answered = { routeId: 'route-1', outcome: 'ANSWERED', errorCode: null };
+    expect(ledger.free[0]?.tried?.attempts[1]).toMatchObject(answered);
+  });
 });
 
 describe('the limits of a bill', () => {
@@ -322,11 +365,18 @@ describe('the limits of a bill', () => {
     expect(ledger.charges).toMatchObject([{ cost: '90000', poolId: 'pool-1' }]);
   });
 
-  it('get money and permit back from a discarded bill, without a report', async () => {
+  it('get money and permit back once from a discarded bill, without a report', async () => {
     store.settings = { ...store.settings, poolRequestsFree: false };
     const { bill } = await open({ pool: POOL });
     bill.discard();
+    bill.discard();
     bill.close(failure('internal'));
     expect([ledger.open, permits.admitted, ledger.free, ledger.charges]).toEqual([0, 0, [], []]);
+  });
+
+  it('get the permit back from a discarded bill of a request that the pool pays', async () => {
+    const { bill } = await open({ pool: POOL });
+    bill.discard();
+    expect([permits.admitted, ledger.free]).toEqual([0, []]);
   });
 });

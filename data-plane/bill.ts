@@ -244,5 +244,6 @@ function countable(tokens: TokenCounts): TokenCounts {
 }
 
 function countOf(value: number | null): number | null {
-  return value !== null && Number.isInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : null;
+  const count = value ?? Number.NaN;
+  return Number.isInteger(count) && count >= 0 && count <= TOKENS_MAX ? count : null;
 }

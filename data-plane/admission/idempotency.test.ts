@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { asGatewayError } from '@gateway/shared/failures';
+import { asGatewayError, GatewayError } from '@gateway/shared/failures';
 import type { NodeRequestClaimAnswer, NodeRequestClaimInput } from '@gateway/shared/node-api';
 import type { Call } from '../call/call.ts';
 import { RELEASED_KEYS_PER_MINUTE } from '../limits.ts';
@@ -113,7 +113,7 @@ describe('reserveKey', () => {
     [
       { state: 'DONE', requestId: 'other', cost: '0.30' },
       'idempotency_done',
-      /Request other .* 0.30 USD/,
+      /Request other .* 0.30 USD\. Answers are not kept\. Use a new key/,
       false,
     ],
     [{ state: 'MISMATCH' }, 'idempotency_mismatch', /with another body/, false],
@@ -137,11 +137,31 @@ describe('reserveKey', () => {
       const { store, reservations } = storeOf({ state: 'CLAIMED' });
       await expect(reserveKey(await readCall(key), 'wallet-1', store)).rejects.toMatchObject({
         code: 'invalid_request',
+        message: expect.stringContaining('1 to 255 visible ASCII characters'),
         details: { parameter: 'Idempotency-Key' },
       });
       expect(reservations).toEqual([]);
     },
   );
+
+  it('refuses a key that was sent twice', async () => {
+    const twice = fingerprintBody(callWith({ 'idempotency-key': ['order-7', 'order-8'] }));
+    if (!twice) throw new Error('the call has no key');
+    await twice.call.body(100);
+    const { store } = storeOf({ state: 'CLAIMED' });
+    await expect(reserveKey(twice, 'wallet-1', store)).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+
+  it.each([
+    new GatewayError('internal', 'It broke.'),
+    Object.assign(new Error('another rate_limited'), { code: 'rate_limited' }),
+  ])('hides the failure of the store %o', async (failure) => {
+    const { store } = storeOf(failure);
+    await expect(reserveKey(await readCall('order-7'), 'wallet-1', store)).rejects.toMatchObject({
+      code: 'unavailable',
+      details: { cause: failure },
+    });
+  });
 
   it.each(['x', 'x'.repeat(255), '!~'])('accepts the key %j', async (key) => {
     const { store } = storeOf({ state: 'CLAIMED' });
@@ -402,7 +422,10 @@ describe('the remote idempotency store', () => {
       await store.reserve(INPUT);
       store.release(`request ${at}`, INPUT.walletId);
     }
-    const refusal = { code: 'rate_limited', details: { retryAfterMs: 60_000 } };
+    const message = expect.stringMatching(
+      `More than ${RELEASED_KEYS_PER_MINUTE} requests .* within a minute. Find out why they fail`,
+    );
+    const refusal = { code: 'rate_limited', message, details: { retryAfterMs: 60_000 } };
     await expect(store.reserve(INPUT)).rejects.toMatchObject(refusal);
     await expect(reserveKey(await readCall('order-7'), INPUT.walletId, store)).rejects.toMatchObject(refusal);
     expect(await store.reserve({ ...INPUT, walletId: 'wallet-2' })).toMatchObject({ state: 'CLAIMED' });

@@ -57,8 +57,6 @@ export class RemoteIdempotencyStore implements IdempotencyStore {
   readonly #parts: IdempotencyStoreParts;
   /** The wallets of the requests whose release is not acknowledged, in the order of their last attempt. */
   readonly #pending = new Map<string, string>();
-  /** The number of those requests per wallet. */
-  readonly #pendingOf = new Map<string, number>();
   #releasing: Promise<void> | undefined;
   /** Keys that wallets released within the running minute. */
   readonly #released: RequestsPerMinute;
@@ -69,10 +67,9 @@ export class RemoteIdempotencyStore implements IdempotencyStore {
   }
 
   async reserve(input: Omit<NodeRequestClaimInput, keyof NodeProcess>): Promise<NodeRequestClaimAnswer> {
-    const self = this.#parts.self();
-    if (!self) throw new Error('this node is not registered yet, so it cannot reserve an Idempotency-Key');
+    const self = this.#self();
     if (this.#released.isFull(input.walletId)) throw tooManyReleased(this.#released.restMs);
-    if ((this.#pendingOf.get(input.walletId) ?? 0) >= PENDING_RELEASES_MAX - this.#pending.size)
+    if (this.#pendingOf(input.walletId) >= PENDING_RELEASES_MAX - this.#pending.size)
       throw new Error('too many Idempotency-Keys wait for their release; is the control plane reachable?');
     for (let tries = 1; ; tries += 1) {
       try {
@@ -101,7 +98,6 @@ export class RemoteIdempotencyStore implements IdempotencyStore {
   }
 
   #queueRelease(requestId: string, walletId: string): void {
-    if (!this.#pending.has(requestId)) this.#count(walletId, 1);
     this.#pending.set(requestId, walletId);
     this.#releasing ??= this.#releaseAll();
   }
@@ -119,10 +115,9 @@ export class RemoteIdempotencyStore implements IdempotencyStore {
 
   /** Sends one release. Returns whether the control plane acknowledged it. */
   async #tryRelease([requestId, walletId]: [string, string]): Promise<boolean> {
-    const self = this.#parts.self();
     try {
-      if (!self) throw new Error('this node is not registered');
-      await this.#parts.control.releaseIdempotencyKey({ nodeId: self.nodeId, requestId });
+      const { nodeId } = this.#self();
+      await this.#parts.control.releaseIdempotencyKey({ nodeId, requestId });
     } catch {
       // A failed release moves to the end, so that it delays no other.
       this.#pending.delete(requestId);
@@ -130,14 +125,21 @@ export class RemoteIdempotencyStore implements IdempotencyStore {
       return false;
     }
     this.#pending.delete(requestId);
-    this.#count(walletId, -1);
     return true;
   }
 
-  #count(walletId: string, change: number): void {
-    const count = (this.#pendingOf.get(walletId) ?? 0) + change;
-    if (count > 0) this.#pendingOf.set(walletId, count);
-    else this.#pendingOf.delete(walletId);
+  /** Number of unacknowledged releases of a wallet. */
+  #pendingOf(walletId: string): number {
+    let count = 0;
+    for (const wallet of this.#pending.values()) if (wallet === walletId) count += 1;
+    return count;
+  }
+
+  /** Id of this process. Throws an Error before the node is registered. */
+  #self(): NodeProcess {
+    const self = this.#parts.self();
+    if (!self) throw new Error('this node is not registered yet, so it cannot reserve an Idempotency-Key');
+    return self;
   }
 }
 
@@ -201,16 +203,17 @@ export async function reserveKey(
     const message = 'The Idempotency-Key must have 1 to 255 visible ASCII characters. Send another one.';
     throw new GatewayError('invalid_request', message, { parameter: 'Idempotency-Key' });
   }
+  if (!store) throw refusalOf(undefined);
   const keyDigest = sha256(key);
   const input = { walletId, fingerprint: fingerprint(), route: call.path, keyDigest, requestId: call.id };
-  const answer = await store?.reserve(input).catch((cause: unknown) => {
+  const answer = await store.reserve(input).catch((cause: unknown) => {
     if (cause instanceof GatewayError && cause.code === 'rate_limited') throw cause;
     return { cause, state: null };
   });
-  if (answer?.state !== 'CLAIMED') throw refusalOf(answer);
+  if (answer.state !== 'CLAIMED') throw refusalOf(answer);
   return {
     end: (charged) => {
-      if (!charged) store?.release(call.id, walletId);
+      if (!charged) store.release(call.id, walletId);
     },
   };
 }
