@@ -172,8 +172,9 @@ export const GROUPS = {
   },
   /** Automatic top-ups. */
   'payments-automatic': {
-    mutate: ['control-plane/payments/card/auto.{service,facts,payment}.ts'],
-    tests: ['control-plane/payments/card/{auto.service,late}.test.ts'],
+    mutate: ['control-plane/payments/card/{auto.service,auto.facts,auto.payment,saved-card,forgotten-card}.ts'],
+    // Without auto.histories.test.ts, which may take longer than the time limit of these tests.
+    tests: ['control-plane/payments/card/{auto.payment,auto.service,saved-card,late}.test.ts'],
     database: true,
   },
   /** Deposits without a database: addresses, the life of a deposit, and what two RPC services say. */

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { CHAIN_ID } from '../../../test/control/chain.ts';
 import { CONFIRMATIONS, openDeposits } from '../../../test/control/deposits.ts';
 import type { DepositCustomer, DepositHouse } from '../../../test/control/deposits.ts';
+import { pick } from '../../../test/control/app.ts';
 import { query, sql } from '../../database/sql.ts';
 
 const USDC = 1_000_000n;
@@ -192,6 +193,84 @@ describe('a deposit of exactly the minimum', () => {
     for (const service of [0, 1] as const) house.chain.disturb(service, null);
     await house.watch();
     expect(await customer.cash()).toBe('1.000001');
+  });
+});
+
+describe('two control planes', () => {
+  it('that read a chain at once credit a deposit once', async () => {
+    const { customer } = await deposited(5n * USDC);
+    await house.chain.mine(CONFIRMATIONS - 1);
+    await Promise.all([house.watch(), house.watch(), house.watch()]);
+    await house.watch();
+    expect(await statesOf(customer)).toEqual(['CREDITED']);
+    expect(await customer.cash()).toBe('5.00');
+  });
+
+  it('of which one hangs and is replaced credit a deposit once', async () => {
+    const { customer } = await deposited(5n * USDC);
+    await house.chain.mine(CONFIRMATIONS - 1);
+    let isReplaced = false;
+    house.chain.disturb(0, async (question, answer) => {
+      if (question.method !== 'eth_getTransactionReceipt' || isReplaced) return answer;
+      isReplaced = true;
+      await query(em(), sql`update crypto_chain set claimed_until = now() - interval '1 second'`);
+      await house.watch();
+      expect(await customer.cash()).toBe('5.00');
+      return answer;
+    });
+    await house.watch();
+    expect(isReplaced).toBe(true);
+    expect(await house.state()).toMatchObject({ trouble: null, frozen: false });
+    expect(await statesOf(customer)).toEqual(['CREDITED']);
+    expect(await customer.cash()).toBe('5.00');
+  });
+});
+
+describe('a deposit to the address of a closed account', () => {
+  it('is credited, kept, and shown to administrators', async () => {
+    const { customer } = await deposited(5n * USDC);
+    await query(
+      em(),
+      sql`update users set state = 'DELETED' where id in (select user_id from crypto_address
+        where address = ${customer.address.toLowerCase()})`,
+    );
+    await confirm();
+    const stuck = `{ admin { topUps(first: 1, stuck: true) { nodes { state credited issue } } } }`;
+    expect(pick(await house.admin.send(stuck), 'admin', 'topUps', 'nodes')).toEqual([
+      { state: 'CREDITED', credited: '5.00', issue: 'ACCOUNT_NOT_ACTIVE' },
+    ]);
+  });
+});
+
+describe('a reorganisation of a frozen chain', () => {
+  it('takes further credits back, keeps the first reason, and credits all again after the resumption', async () => {
+    const snapshot = await house.chain.call('evm_snapshot');
+    const early = await deposited(4n * USDC);
+    await house.chain.mine(CONFIRMATIONS);
+    const later = await house.chain.call('evm_snapshot');
+    const late = await deposited(6n * USDC);
+    await confirm();
+    await house.chain.call('evm_revert', later);
+    await house.chain.mine(2 * OVERLAP);
+    await house.watch();
+    expect([await early.customer.cash(), await late.customer.cash()]).toEqual(['4.00', '0.00']);
+    const reasonOf = () =>
+      query(em(), sql`select frozen_reason from crypto_chain where chain_id = ${CHAIN_ID}`);
+    const reason = await reasonOf();
+    await house.chain.call('evm_revert', snapshot);
+    await house.chain.mine(3 * OVERLAP);
+    await house.watch();
+    expect([await early.customer.cash(), await late.customer.cash()]).toEqual(['0.00', '0.00']);
+    expect(await reasonOf()).toEqual(reason);
+    for (const signed of [...early.signed, ...late.signed]) await house.chain.resend(signed);
+    await confirm();
+    expect([await statesOf(early.customer), await statesOf(late.customer)]).toEqual([
+      ['CONFIRMING'],
+      ['CONFIRMING'],
+    ]);
+    await query(em(), sql`update crypto_chain set frozen_at = null`);
+    await house.watch();
+    expect([await early.customer.cash(), await late.customer.cash()]).toEqual(['4.00', '6.00']);
   });
 });
 
