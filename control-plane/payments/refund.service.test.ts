@@ -68,6 +68,18 @@ describe('a refund', () => {
     expect(audited).toEqual([{ amount: '10.00', refund: expect.stringMatching(/^rfn_/) }]);
   });
 
+  it('is sent under a key of its own, and names itself and its top-up', async () => {
+    const customer = await house.customer();
+    const { topUp, payment } = await customer.paid('25');
+    await refund(topUp.id, '10');
+    const stored = sql`select id from top_up_refund where top_up_id = ${topUp.id}`;
+    const id = (await queryOne<{ id: string }>(em(), stored))?.id ?? '';
+    expect(house.processor.parametersOf(`refund:${id}`)).toEqual({
+      ...{ payment_intent: payment.id, amount: '1000' },
+      ...{ 'metadata[refund_id]': id, 'metadata[topup_id]': topUp.id },
+    });
+  });
+
   it('that the processor has not confirmed is due again after a minute', async () => {
     const customer = await house.customer();
     const { topUp } = await customer.paid('25');

@@ -99,7 +99,8 @@ async function request(
 ): Promise<string> {
   const row = await lockTopUp(em, topUpId);
   if (!row) throw new UserFailure('NOT_FOUND', 'There is no such top-up. Check its id.', 'topUpId');
-  if (row.method !== 'CARD' || row.credited === 0n || !row.paymentId) {
+  // A deposit has no payment of the processor.
+  if (row.credited === 0n || !row.paymentId) {
     const message = 'Only a credited payment by card can be refunded here. Adjust the wallet instead.';
     throw new UserFailure('CONFLICT', message, 'topUpId');
   }
