@@ -167,7 +167,7 @@ export const GROUPS = {
   'payments-processor': {
     mutate: ['control-plane/payments/card/{events.service,reconcile}.ts'],
     // Without events.permutations.test.ts, which may take longer than the time limit of these tests.
-    tests: ['control-plane/payments/card/{reconcile,webhook,late}.test.ts'],
+    tests: ['control-plane/payments/card/{reconcile,webhook,late,checkout}.test.ts'],
     database: true,
   },
   /** Automatic top-ups. */

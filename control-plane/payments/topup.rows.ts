@@ -89,11 +89,11 @@ export async function keepFact(
   );
 }
 
-/** Stores the life and the details of a locked top-up. */
+/** Stores the life and the details of a locked top-up, of which `known` was stored before. */
 export async function saveTopUp(
   em: EntityManager,
   row: TopUpRow,
-  { life, details }: { life: TopUpLife; details: TopUpDetails },
+  { known, life, details }: { known: TopUpLife; life: TopUpLife; details: TopUpDetails },
 ): Promise<void> {
   const credited = life.settled ? (life.paid ?? 0n) : 0n;
   const state = stateOf(life);
@@ -118,14 +118,20 @@ export async function saveTopUp(
       updated_at = clock_timestamp()
     where id = ${row.id}`,
   );
-  await saveFacts(em, { id: row.id, paymentId, life });
+  await saveFacts(em, { id: row.id, paymentId, known, life });
 }
 
-async function saveFacts(
-  em: EntityManager,
-  { id, paymentId, life }: { id: string; paymentId: string | null; life: TopUpLife },
-): Promise<void> {
+interface FactsToSave {
+  id: string;
+  paymentId: string | null;
+  known: TopUpLife;
+  life: TopUpLife;
+}
+
+/** Stores the refunds and disputes that are new or have changed. */
+async function saveFacts(em: EntityManager, { id, paymentId, known, life }: FactsToSave): Promise<void> {
   for (const [refundId, { amount, status }] of life.refunds) {
+    if (known.refunds.get(refundId)?.status === status) continue;
     await query(
       em,
       sql`insert into top_up_refund (id, payment_id, top_up_id, amount, status)
@@ -135,6 +141,7 @@ async function saveFacts(
     );
   }
   for (const [disputeId, { amount, status }] of life.disputes) {
+    if (known.disputes.get(disputeId)?.status === status) continue;
     await query(
       em,
       sql`insert into top_up_dispute (id, payment_id, top_up_id, amount, status)

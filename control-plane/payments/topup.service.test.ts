@@ -128,8 +128,11 @@ describe('a payment', () => {
 
   it('of another amount than asked for is credited, and named', async () => {
     const { learn, cash } = await newTopUp();
-    expect(await learn({ type: 'PAID', amount: 24n * DOLLAR })).toMatchObject({ issue: 'AMOUNT_DIFFERS' });
+    const paid: TopUpEvent = { type: 'PAID', amount: 24n * DOLLAR };
+    expect(await learn(paid)).toMatchObject({ issue: 'AMOUNT_DIFFERS' });
     expect(await cash()).toBe(24n * DOLLAR);
+    expect((await learn(paid, { details: { issue: null } })).issue).toBeNull();
+    expect((await learn(paid)).issue).toBeNull();
     const equal = await newTopUp();
     expect((await equal.learn(PAID)).issue).toBeNull();
   });

@@ -59,7 +59,8 @@ export async function applyNews(em: EntityManager, id: string, news: TopUpNews):
     // The demo has ended: its top-ups stay as they are, whatever its processor still reports.
     if (row.playMoney && !(await holdPlayMoney(inner))) return row;
     const late = details.paymentId ? await earlierFacts(inner, details.paymentId) : [];
-    let life = await lifeOf(inner, row);
+    const known = await lifeOf(inner, row);
+    let life = known;
     const movements: TopUpMovement[] = [];
     for (const event of [...news.events, ...late]) {
       const done = step(life, event);
@@ -71,7 +72,7 @@ export async function applyNews(em: EntityManager, id: string, news: TopUpNews):
     const issue = details.issue === undefined ? await issueOf(inner, row, movements) : details.issue;
     const isDifferent = life.paid !== null && row.paid === null && life.paid !== row.amount;
     const found = issue ?? (isDifferent ? 'AMOUNT_DIFFERS' : issue);
-    await saveTopUp(inner, row, { life, details: { ...details, issue: found } });
+    await saveTopUp(inner, row, { known, life, details: { ...details, issue: found } });
     await publish(inner, 'topUpUpdated', { audience: row.userId, id });
     return inner.findOneOrFail(TopUpSchema, { id }, { refresh: true });
   });

@@ -97,7 +97,11 @@ export async function openSavers(): Promise<SaverHouse> {
 async function arriveLate(stripe: Stripe, row: TopUpRow, call: 'charge' | 'withdrawal'): Promise<number> {
   const metadata = { topup_id: row.id, automatic: '1' };
   const common = { amount: 1000, currency: 'usd', customer: row.cardCustomerId ?? '' };
-  const off = { off_session: true, confirm: true, error_on_requires_action: true };
+  const methods = { enabled: true, allow_redirects: 'never' as const };
+  const off = {
+    ...{ off_session: true, confirm: true, error_on_requires_action: true },
+    automatic_payment_methods: methods,
+  };
   const parameters =
     call === 'withdrawal'
       ? { ...common, metadata }

@@ -107,6 +107,8 @@ export function createPayment(books: Books, form: URLSearchParams, outcome: OffS
 function payOffSession(books: Books, form: URLSearchParams, outcome: OffSession): Thing {
   const cents = centsOf(form, 'amount');
   const currency = required(form, 'currency');
+  if (form.get('automatic_payment_methods[allow_redirects]') !== 'never' && !form.has('return_url'))
+    throw invalid('return_url', 'A return_url must be specified, because payment methods may redirect.');
   const customer = form.get('customer');
   const methodId = required(form, 'payment_method');
   const method = books.things.get(methodId);

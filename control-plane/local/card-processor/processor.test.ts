@@ -98,7 +98,8 @@ const refusalOf = async (call: Promise<unknown>): Promise<Partial<Stripe.errors.
     (thrown: unknown) => thrown,
   );
   if (!(error instanceof Stripe.errors.StripeError)) throw new Error('The call was not refused.');
-  return { type: error.type, code: error.code, statusCode: error.statusCode };
+  const { type, code, statusCode, param } = error;
+  return { type, code, statusCode, param };
 };
 
 describe('the page of a session', () => {
@@ -244,7 +245,11 @@ describe('a payment', () => {
     const save = { payment_intent_data: { setup_future_usage: 'off_session' }, customer_creation: 'always' };
     const { customer, payment_method: method } = await paid(save);
     const { id } = method as Stripe.PaymentMethod;
-    const charge = { amount: 1000, currency: 'usd', confirm: true, off_session: true, payment_method: id };
+    const bare = { amount: 1000, currency: 'usd', confirm: true, off_session: true, payment_method: id };
+    const automatic_payment_methods = { enabled: true, allow_redirects: 'never' as const };
+    const charge = { ...bare, automatic_payment_methods };
+    const unanchored = stripe.paymentIntents.create({ ...bare, customer: idOf(customer) });
+    expect(await refusalOf(unanchored)).toMatchObject({ statusCode: 400, param: 'return_url' });
     const made = await stripe.paymentIntents.create({ ...charge, customer: idOf(customer) });
     expect(made).toMatchObject({ status: 'succeeded', amount_received: 1000 });
     const foreign = stripe.paymentIntents.create({ ...charge, customer: 'cus_other' });

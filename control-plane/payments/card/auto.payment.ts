@@ -26,6 +26,12 @@ const KEY_MS = 23 * 60 * 60_000;
 const PAGE = 100;
 const CLOCK_S = 300;
 
+/**
+ * Without this the processor asks for a `return_url`, to which nobody would return:
+ * https://docs.stripe.com/api/payment_intents/create.
+ */
+const WITHOUT_REDIRECTS = { enabled: true, allow_redirects: 'never' as const };
+
 /** States of a payment that never becomes paid without the customer. */
 export const UNPAID: ReadonlySet<Stripe.PaymentIntent.Status> = new Set([
   'requires_payment_method',
@@ -118,6 +124,7 @@ async function charge(em: EntityManager, processor: CardProcessor, row: TopUpRow
     off_session: true,
     confirm: true,
     error_on_requires_action: true,
+    automatic_payment_methods: WITHOUT_REDIRECTS,
     metadata: { topup_id: row.id, automatic: '1' },
     expand: ['latest_charge'],
   };

@@ -34,6 +34,10 @@ describe('an attempt', () => {
     expect(house.fake.parametersOf(`topup:${row.id}`)).toEqual({
       ...{ amount: '1000', currency: 'usd', customer: owner.customerId },
       ...{ payment_method: `pm_${owner.walletId}`, off_session: 'true', confirm: 'true' },
+      ...{
+        'automatic_payment_methods[enabled]': 'true',
+        'automatic_payment_methods[allow_redirects]': 'never',
+      },
       ...{ error_on_requires_action: 'true', 'metadata[topup_id]': row.id, 'metadata[automatic]': '1' },
       'expand[0]': 'latest_charge',
     });

@@ -6,7 +6,7 @@ import type { PaymentHouse } from '../../../test/control/payments.ts';
 import { checkInvariants } from '../../wallet/invariants.ts';
 import { runPayments } from '../payment.jobs.ts';
 
-const ROUNDS = 6;
+const ROUNDS = 3;
 
 let house: PaymentHouse;
 beforeAll(async () => {

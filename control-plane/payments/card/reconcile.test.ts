@@ -1,10 +1,13 @@
 /** Tests of the comparison with the processor: lost events are found, corrected and reported. */
+import { Stripe } from 'stripe';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newKey, openPayments } from '../../../test/control/payments.ts';
 import type { PaymentHouse } from '../../../test/control/payments.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
 import { checkInvariants } from '../../wallet/invariants.ts';
 import { comparePayments, runPayments } from '../payment.jobs.ts';
+import { paymentSettings } from '../settings.service.ts';
+import { compareTopUps } from './reconcile.ts';
 
 let house: PaymentHouse;
 beforeAll(async () => {
@@ -137,6 +140,54 @@ describe('an open top-up', () => {
     expect((await rowOf(topUp.id))?.issue).toBe('NOT_AT_PROCESSOR');
   });
 
+  it('keeps its issue while the processor does not answer', async () => {
+    const customer = await house.customer();
+    const { topUp } = await customer.open('25');
+    await query(em(), sql`update top_up set issue = 'AMOUNT_DIFFERS' where id = ${topUp.id}`);
+    house.processor.mood = 'down';
+    await run(10.1);
+    house.processor.mood = 'ok';
+    expect((await rowOf(topUp.id))?.issue).toBe('AMOUNT_DIFFERS');
+    await run(20.5);
+    expect((await rowOf(topUp.id))?.issue).toBe('AMOUNT_DIFFERS');
+  });
+
+  it('whose page the processor refuses to open fails, and needs no administrator', async () => {
+    const customer = await house.customer();
+    house.processor.mood = 'lost';
+    await customer.begin('25');
+    house.processor.mood = 'ok';
+    house.processor.forgetKeys();
+    // The page would have expired an hour ago.
+    const begun = await queryOne<{ id: string }>(
+      em(),
+      sql`update top_up set created_at = now() - interval '2 hours' where user_id = ${customer.userId}
+        returning id`,
+    );
+    await run(10.1);
+    expect((await customer.topUp(begun?.id ?? '')).state).toBe('FAILED');
+    expect(await rowOf(begun?.id ?? '')).toMatchObject({ issue: null, check_at: null });
+  });
+
+  it('is compared again after the API key was wrong, and is unreachable until then', async () => {
+    const customer = await house.customer();
+    const { topUp, session } = await customer.paid('25');
+    const { url } = house.processor;
+    const stripe = new Stripe('sk_wrong', {
+      ...{ host: new URL(url).hostname, port: new URL(url).port, protocol: 'http' },
+      maxNetworkRetries: 0,
+    });
+    const settings = await paymentSettings(em());
+    const parts = { processor: { stripe, settings }, settings: house.test.settings, now: at(1) };
+    await compareTopUps(em(), parts);
+    expect(await rowOf(topUp.id)).toMatchObject({
+      ...{ issue: 'PROCESSOR_UNREACHABLE', session_id: session.id },
+      check_at: expect.anything(),
+    });
+    await run(12);
+    expect(await rowOf(topUp.id)).toMatchObject({ issue: null, check_at: null });
+  });
+
   it('is compared once when two control planes run at once', async () => {
     const customer = await house.customer();
     const { topUp, session } = await customer.open('25');
@@ -157,6 +208,20 @@ describe('a refund', () => {
     await house.report('charge.refunded', charge.id);
     await run(0.1);
     expect(await customer.topUp(topUp.id)).toMatchObject({ state: 'PARTIALLY_REFUNDED', refunded: '7.00' });
+  });
+});
+
+describe('stored events', () => {
+  it('are deleted after 90 days', async () => {
+    await query(
+      em(),
+      sql`insert into payment_event (id, type, outcome, received_at) values
+      ('evt_old', 'x', 'IGNORED', now() - interval '91 days'),
+      ('evt_young', 'x', 'IGNORED', now() - interval '89 days')`,
+    );
+    await compare(0);
+    const left = sql`select id from payment_event where id in ('evt_old', 'evt_young')`;
+    expect(await query(em(), left)).toEqual([{ id: 'evt_young' }]);
   });
 });
 

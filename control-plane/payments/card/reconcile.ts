@@ -146,7 +146,7 @@ async function askForPayment(
   const payment = await callProcessor(em, () => stripe.paymentIntents.retrieve(paymentId, { expand }));
   await correct(em, factsOfPayment(plain(payment)), parts);
   if (row.automatic && UNPAID.has(payment.status)) await failAutomatic(em, row, null);
-  if (row.saveCard) await saveCardOf(em, row, payment);
+  await saveCardOf(em, row, payment);
   const which = { payment_intent: paymentId, limit: PAGE };
   const all = { limit: LISTED_MAX };
   const refunds = await callProcessor(em, () => stripe.refunds.list(which).autoPagingToArray(all));

@@ -32,9 +32,9 @@ export async function savedCard(em: EntityManager, walletId: string): Promise<Sa
 }
 
 /**
- * Stores the card of a successful payment that was made to save it, once per top-up: a later comparison must
- * not bring back a card that was removed or replaced. Stores nothing if it was not paid by card, or in a demo
- * that has ended.
+ * Stores the card of a successful payment if that was begun to save it, once per top-up: a later comparison
+ * must not bring back a card that was removed or replaced. Stores nothing if it was not paid by card, or in a
+ * demo that has ended.
  */
 export async function saveCardOf(
   em: EntityManager,

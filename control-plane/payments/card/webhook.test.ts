@@ -7,6 +7,7 @@ import { newKey, openPayments, SECRET, SETTINGS } from '../../../test/control/pa
 import type { PaymentHouse } from '../../../test/control/payments.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
 import { WEBHOOK_TOLERANCE_S } from '../../limits.ts';
+import { registry } from '../../process/metrics.ts';
 import { serveWebhook, WEBHOOK_PATH } from './webhook.routes.ts';
 
 let house: PaymentHouse;
@@ -162,6 +163,31 @@ describe('an event', () => {
     );
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     expect((await customer.wallet()).cash).toBe('25.00');
+  });
+});
+
+describe('the metrics', () => {
+  /** Number of events by outcome. */
+  const counts = async (): Promise<Record<string, number>> => {
+    const metric = await registry.getSingleMetric('gateway_payment_webhook_events_total')?.get();
+    return Object.fromEntries(metric?.values.map(({ labels, value }) => [labels['outcome'], value]) ?? []);
+  };
+
+  it('count each event by what was done with it', async () => {
+    const { event } = await paidEvent();
+    const before = await counts();
+    const send = (change: object, options: object = {}) =>
+      house.processor.send(house.test.url, { ...event, ...change }, options);
+    await send({});
+    await send({});
+    await send({ id: `${event.id}_type`, type: 'invoice.created' });
+    const foreign = { object: { ...event.data.object, id: 'cs_none', payment_intent: 'pi_none' } };
+    await send({ id: `${event.id}_foreign`, data: foreign });
+    await send({}, { secret: 'whsec_somebody_else' });
+    const after = await counts();
+    const added = (outcome: string) => (after[outcome] ?? 0) - (before[outcome] ?? 0);
+    const outcomes = ['applied', 'repeated', 'ignored', 'unmatched', 'refused'];
+    expect(outcomes.map(added)).toEqual([1, 1, 1, 1, 1]);
   });
 });
 

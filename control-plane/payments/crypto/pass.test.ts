@@ -243,7 +243,7 @@ describe('a deposit to the address of a closed account', () => {
 });
 
 describe('a reorganisation of a frozen chain', () => {
-  it('takes further credits back, keeps the first reason, and credits all again after the resumption', async () => {
+  it('takes further credits back, keeps the first reason, and credits all again once resumed', async () => {
     const snapshot = await house.chain.call('evm_snapshot');
     const early = await deposited(4n * USDC);
     await house.chain.mine(CONFIRMATIONS);
