@@ -1,15 +1,16 @@
 /** Routes of the administrators' pages. Each page is its own chunk. */
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
 import { validPaymentsSearch } from './pages/admin/payments/search.ts';
 import { validPoolListSearch } from './pages/admin/pools/search.ts';
 import { validAdminSearch } from './pages/admin/search.ts';
+import { lazyPage } from './parts.ts';
 import { root, words } from './root-route.ts';
 
 const admin = createRoute({
   getParentRoute: () => root,
   path: '/admin',
   loader: words('admin'),
-  component: lazyRouteComponent(() => import('./pages/admin/admin-shell.tsx'), 'AdminShell'),
+  component: lazyPage(() => import('./pages/admin/admin-shell.tsx'), 'AdminShell'),
 });
 const adminHome = createRoute({
   getParentRoute: () => admin,
@@ -23,141 +24,132 @@ const adminUsers = createRoute({
   path: '/users',
   loader: words('people', 'wallet'),
   validateSearch: validAdminSearch,
-  component: lazyRouteComponent(() => import('./pages/admin/users/users-page.tsx'), 'UsersPage'),
+  component: lazyPage(() => import('./pages/admin/users/users-page.tsx'), 'UsersPage'),
 });
 const adminUser = createRoute({
   getParentRoute: () => admin,
   path: '/users/$id',
   loader: words('people', 'wallet'),
-  component: lazyRouteComponent(() => import('./pages/admin/users/user-page.tsx'), 'UserPage'),
+  component: lazyPage(() => import('./pages/admin/users/user-page.tsx'), 'UserPage'),
 });
 const adminLedger = createRoute({
   getParentRoute: () => admin,
   path: '/ledger',
   loader: words('people', 'wallet'),
   validateSearch: validAdminSearch,
-  component: lazyRouteComponent(() => import('./pages/admin/ledger/ledger-page.tsx'), 'LedgerPage'),
+  component: lazyPage(() => import('./pages/admin/ledger/ledger-page.tsx'), 'LedgerPage'),
 });
 const adminAudit = createRoute({
   getParentRoute: () => admin,
   path: '/audit',
   loader: words('people'),
   validateSearch: validAdminSearch,
-  component: lazyRouteComponent(() => import('./pages/admin/audit/audit-page.tsx'), 'AuditPage'),
+  component: lazyPage(() => import('./pages/admin/audit/audit-page.tsx'), 'AuditPage'),
 });
 const adminNodes = createRoute({
   getParentRoute: () => admin,
   path: '/nodes',
   loader: words('operation'),
-  component: lazyRouteComponent(() => import('./pages/admin/nodes/nodes-page.tsx'), 'NodesPage'),
+  component: lazyPage(() => import('./pages/admin/nodes/nodes-page.tsx'), 'NodesPage'),
 });
 const adminHealth = createRoute({
   getParentRoute: () => admin,
   path: '/health',
   loader: words('operation'),
-  component: lazyRouteComponent(() => import('./pages/admin/health/health-page.tsx'), 'HealthPage'),
+  component: lazyPage(() => import('./pages/admin/health/health-page.tsx'), 'HealthPage'),
 });
 const adminGroups = createRoute({
   getParentRoute: () => admin,
   path: '/groups',
   loader: words('operation', 'pricing'),
-  component: lazyRouteComponent(() => import('./pages/admin/groups/groups-page.tsx'), 'GroupsPage'),
+  component: lazyPage(() => import('./pages/admin/groups/groups-page.tsx'), 'GroupsPage'),
 });
 const adminModels = createRoute({
   getParentRoute: () => admin,
   path: '/models',
   loader: words('operation', 'pricing'),
-  component: lazyRouteComponent(() => import('./pages/admin/models/models-page.tsx'), 'ModelsPage'),
+  component: lazyPage(() => import('./pages/admin/models/models-page.tsx'), 'ModelsPage'),
 });
 const adminUpstreams = createRoute({
   getParentRoute: () => admin,
   path: '/upstreams',
   loader: words('upstreams', 'pricing'),
-  component: lazyRouteComponent(() => import('./pages/admin/upstreams/upstreams-page.tsx'), 'UpstreamsPage'),
+  component: lazyPage(() => import('./pages/admin/upstreams/upstreams-page.tsx'), 'UpstreamsPage'),
 });
 const adminUpstream = createRoute({
   getParentRoute: () => admin,
   path: '/upstreams/$id',
   loader: words('upstreams', 'pricing'),
-  component: lazyRouteComponent(() => import('./pages/admin/upstreams/upstreams-page.tsx'), 'UpstreamsPage'),
+  component: lazyPage(() => import('./pages/admin/upstreams/upstreams-page.tsx'), 'UpstreamsPage'),
 });
 const adminPolicies = createRoute({
   getParentRoute: () => admin,
   path: '/policies',
   loader: words('people'),
-  component: lazyRouteComponent(() => import('./pages/admin/policies/policies-page.tsx'), 'PoliciesPage'),
+  component: lazyPage(() => import('./pages/admin/policies/policies-page.tsx'), 'PoliciesPage'),
 });
 const adminIntelligence = createRoute({
   getParentRoute: () => admin,
   path: '/personal-intelligence',
   loader: words('people'),
-  component: lazyRouteComponent(
-    () => import('./pages/admin/intelligence/intelligence-page.tsx'),
-    'IntelligencePage',
-  ),
+  component: lazyPage(() => import('./pages/admin/intelligence/intelligence-page.tsx'), 'IntelligencePage'),
 });
 const adminPayments = createRoute({
   getParentRoute: () => admin,
   path: '/payments',
   loader: words('payments', 'wallet'),
   validateSearch: validPaymentsSearch,
-  component: lazyRouteComponent(() => import('./pages/admin/payments/top-ups-page.tsx'), 'TopUpsPage'),
+  component: lazyPage(() => import('./pages/admin/payments/top-ups-page.tsx'), 'TopUpsPage'),
 });
 const adminTopUp = createRoute({
   getParentRoute: () => admin,
   path: '/payments/top-ups/$id',
   loader: words('payments', 'wallet'),
-  component: lazyRouteComponent(() => import('./pages/admin/payments/top-up-page.tsx'), 'TopUpPage'),
+  component: lazyPage(() => import('./pages/admin/payments/top-up-page.tsx'), 'TopUpPage'),
 });
 const adminDeposits = createRoute({
   getParentRoute: () => admin,
   path: '/payments/deposits',
   loader: words('payments', 'wallet'),
   validateSearch: validPaymentsSearch,
-  component: lazyRouteComponent(() => import('./pages/admin/payments/top-ups-page.tsx'), 'DepositsPage'),
+  component: lazyPage(() => import('./pages/admin/payments/top-ups-page.tsx'), 'DepositsPage'),
 });
 const adminCorrections = createRoute({
   getParentRoute: () => admin,
   path: '/payments/corrections',
   loader: words('payments', 'wallet'),
-  component: lazyRouteComponent(
-    () => import('./pages/admin/payments/corrections-page.tsx'),
-    'CorrectionsPage',
-  ),
+  component: lazyPage(() => import('./pages/admin/payments/corrections-page.tsx'), 'CorrectionsPage'),
 });
 const adminCards = createRoute({
   getParentRoute: () => admin,
   path: '/payments/cards',
   loader: words('payments', 'cards'),
-  component: lazyRouteComponent(() => import('./pages/admin/payments/cards-page.tsx'), 'CardsPage'),
+  component: lazyPage(() => import('./pages/admin/payments/cards-page.tsx'), 'CardsPage'),
 });
 const adminChains = createRoute({
   getParentRoute: () => admin,
   path: '/payments/blockchains',
   loader: words('payments', 'chains'),
-  component: lazyRouteComponent(() => import('./pages/admin/payments/chains-page.tsx'), 'ChainsPage'),
+  component: lazyPage(() => import('./pages/admin/payments/chains-page.tsx'), 'ChainsPage'),
 });
 const adminStorefront = createRoute({
   getParentRoute: () => admin,
   path: '/storefront',
   loader: words('pools', 'storefront'),
-  component: lazyRouteComponent(
-    () => import('./pages/admin/storefront/storefront-page.tsx'),
-    'StorefrontPage',
-  ),
+  component: lazyPage(() => import('./pages/admin/storefront/storefront-page.tsx'), 'StorefrontPage'),
 });
 const adminPools = createRoute({
   getParentRoute: () => admin,
   path: '/pools',
   validateSearch: validPoolListSearch,
   loader: words('pools', 'storefront'),
-  component: lazyRouteComponent(() => import('./pages/admin/pools/pools-page.tsx'), 'PoolsPage'),
+  component: lazyPage(() => import('./pages/admin/pools/pools-page.tsx'), 'PoolsPage'),
 });
 const adminPool = createRoute({
   getParentRoute: () => admin,
   path: '/pools/$id',
   loader: words('pools', 'storefront'),
-  component: lazyRouteComponent(() => import('./pages/admin/pools/pool-page.tsx'), 'PoolPage'),
+  component: lazyPage(() => import('./pages/admin/pools/pool-page.tsx'), 'PoolPage'),
 });
 const adminPages = [
   adminHome,

@@ -9,6 +9,7 @@ import type { Connection } from './connection.ts';
 import { fetchOrTake } from './early.ts';
 import { onDemand } from './on-demand.ts';
 import { createProof, type Proof } from './proof.ts';
+import { createReach, type Reaching } from './reach.ts';
 
 const ENDPOINT = '/graphql';
 const LIVE_AFTER_MS = 1_500;
@@ -18,7 +19,9 @@ export interface Api {
   connection: Store<Connection>;
   /** The proof of identity that a refused mutation waits for, and the dialogs that can show it. */
   proof: Pick<Proof, 'asked' | 'attach'>;
-  /** Closes the socket. The next subscription opens another one. */
+  /** Whether the service answers. */
+  reach: Reaching;
+  /** Closes the socket and stops the watcher. The next subscription opens another socket. */
   close(): void;
 }
 
@@ -29,10 +32,11 @@ export interface Api {
 export function createApi(onSignedOut: () => void): Api {
   const connection = createStore<Connection>('idle');
   const proof = createProof();
+  const reach = createReach();
   const socket = onDemand(
     async () => {
-      await pageFirst();
-      const live = await import('./live.ts');
+      const live = await loadLive();
+      reach.watcher = live.startWatcher(reach, client);
       return live.openSocket(ENDPOINT, connection);
     },
     (opened) => opened.dispose(),
@@ -49,6 +53,7 @@ export function createApi(onSignedOut: () => void): Api {
           if (codeOf(error) === 'UNAUTHENTICATED') onSignedOut();
         },
       }),
+      reach.exchange,
       cacheExchange({ keys: KEYLESS, updates: UPDATES }),
       proof.exchange,
       fetchExchange,
@@ -59,14 +64,22 @@ export function createApi(onSignedOut: () => void): Api {
       }),
     ],
   });
-  return { client, connection, proof, close: socket.close };
+  const close = () => {
+    reach.watcher?.close();
+    socket.close();
+  };
+  return { client, connection, proof, reach, close };
 }
 
-// The first data of a page is fresh, so the socket opens only after the page itself has loaded.
-function pageFirst(): Promise<void> {
-  return new Promise((resolve) => {
+/**
+ * Loads what a page needs a little later: the socket, and what to show while the service does not answer. The
+ * first data of a page is fresh, so this waits until the page itself has loaded.
+ */
+export async function loadLive() {
+  await new Promise((resolve) => {
     setTimeout(resolve, LIVE_AFTER_MS);
   });
+  return import('./live.ts');
 }
 
 // If the page unsubscribes before the socket's code has loaded, nothing is subscribed.

@@ -1,7 +1,14 @@
-/** The WebSocket for subscriptions. Its own chunk: pages without subscriptions never load it. */
+/**
+ * The code that loads after a page: the WebSocket for subscriptions, and the notices while the service does
+ * not answer. Its own chunk: pages without subscriptions never load it.
+ */
 import { type Client, createClient } from 'graphql-ws';
 import type { Store } from './components/store.ts';
 import type { Connection } from './connection.ts';
+
+export { Repair } from './outage/repair.tsx';
+export { PendingBar, ReachNotice } from './outage/signs.tsx';
+export { startWatcher } from './outage/watcher.ts';
 
 const PING_MS = 10_000;
 const PONG_TIMEOUT_MS = 5_000;

@@ -2,20 +2,21 @@
 import { createRootRoute, Outlet } from '@tanstack/react-router';
 import { type Area, loadWords } from './i18n.ts';
 import { NotFound } from './pages/shell/not-found.tsx';
-import { PageBroken } from './pages/shell/page-broken.tsx';
+import { ConsoleBroken } from './pages/shell/page-broken.tsx';
+import { arrive } from './parts.ts';
 
 /** The parent of all routes. */
 export const root = createRootRoute({
   component: Outlet,
   notFoundComponent: NotFound,
-  errorComponent: PageBroken,
+  errorComponent: ConsoleBroken,
 });
 
 /** Creates a route loader that loads the texts of these areas. */
 export const words =
   (...areas: Area[]) =>
   () =>
-    loadWords(areas);
+    arrive(loadWords(areas));
 
 /**
  * Creates a route loader that also starts to load a module that the page needs a little later. The page does

@@ -1,5 +1,5 @@
 /** Routes of the console. Each page is its own chunk; every filter of a page is a typed search parameter. */
-import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { adminRoutes } from './admin-routes.tsx';
 import { validKeysSearch } from './pages/keys/search.ts';
 import { validItemsSearch } from './pages/personal-intelligence/search.ts';
@@ -11,6 +11,8 @@ import { validSecuritySearch, validTokensSearch } from './pages/profile/search.t
 import { validNext, validSignInSearch } from './pages/sign-in/next.ts';
 import { validUsageSearch } from './pages/usage/search.ts';
 import { validWalletSearch } from './pages/wallet/search.ts';
+import { lazyPage } from './parts.ts';
+import { PageBroken } from './pages/shell/page-broken.tsx';
 import { preloading, root, words } from './root-route.ts';
 
 const home = createRoute({
@@ -25,99 +27,96 @@ const signIn = createRoute({
   path: '/sign-in',
   validateSearch: validSignInSearch,
   loader: words('account'),
-  component: lazyRouteComponent(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
+  component: lazyPage(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
 });
 const register = createRoute({
   getParentRoute: () => root,
   path: '/register',
   validateSearch: validNext,
   loader: words('account'),
-  component: lazyRouteComponent(() => import('./pages/register/register-page.tsx'), 'RegisterPage'),
+  component: lazyPage(() => import('./pages/register/register-page.tsx'), 'RegisterPage'),
 });
 const forgot = createRoute({
   getParentRoute: () => root,
   path: '/forgot-password',
   loader: words('account'),
-  component: lazyRouteComponent(() => import('./pages/reset/forgot-page.tsx'), 'ForgotPage'),
+  component: lazyPage(() => import('./pages/reset/forgot-page.tsx'), 'ForgotPage'),
 });
 const reset = createRoute({
   getParentRoute: () => root,
   path: '/reset',
   loader: words('account'),
-  component: lazyRouteComponent(() => import('./pages/reset/reset-page.tsx'), 'ResetPage'),
+  component: lazyPage(() => import('./pages/reset/reset-page.tsx'), 'ResetPage'),
 });
 const verify = createRoute({
   getParentRoute: () => root,
   path: '/verify',
   loader: words('account'),
-  component: lazyRouteComponent(() => import('./pages/verify/verify-page.tsx'), 'VerifyPage'),
+  component: lazyPage(() => import('./pages/verify/verify-page.tsx'), 'VerifyPage'),
 });
 const claim = createRoute({
   getParentRoute: () => root,
   path: '/claim',
   loader: words('account'),
-  component: lazyRouteComponent(() => import('./pages/claim/claim-page.tsx'), 'ClaimPage'),
+  component: lazyPage(() => import('./pages/claim/claim-page.tsx'), 'ClaimPage'),
 });
 const activate = createRoute({
   getParentRoute: () => root,
   path: '/activate',
   loader: words('account'),
-  component: lazyRouteComponent(() => import('./pages/claim/claim-page.tsx'), 'ActivatePage'),
+  component: lazyPage(() => import('./pages/claim/claim-page.tsx'), 'ActivatePage'),
 });
 const help = createRoute({
   getParentRoute: () => root,
   path: '/help',
   loader: words('help'),
-  component: lazyRouteComponent(() => import('./pages/help/help-page.tsx'), 'HelpPage'),
+  component: lazyPage(() => import('./pages/help/help-page.tsx'), 'HelpPage'),
 });
 const conformance = createRoute({
   getParentRoute: () => root,
   path: '/docs/conformance',
   loader: words('conformance'),
-  component: lazyRouteComponent(() => import('./pages/conformance/conformance-page.tsx'), 'ConformancePage'),
+  component: lazyPage(() => import('./pages/conformance/conformance-page.tsx'), 'ConformancePage'),
 });
 const policy = createRoute({
   getParentRoute: () => root,
   path: '/privacy-policy',
   validateSearch: validPolicySearch,
   loader: words('privacy'),
-  component: lazyRouteComponent(
-    () => import('./pages/privacy-policy/privacy-policy-page.tsx'),
-    'PrivacyPolicyPage',
-  ),
+  component: lazyPage(() => import('./pages/privacy-policy/privacy-policy-page.tsx'), 'PrivacyPolicyPage'),
 });
 const pricing = createRoute({
   getParentRoute: () => root,
   path: '/pricing',
   validateSearch: validPricingSearch,
   loader: words('pricing'),
-  component: lazyRouteComponent(() => import('./pages/pricing/pricing-page.tsx'), 'PricingPage'),
+  component: lazyPage(() => import('./pages/pricing/pricing-page.tsx'), 'PricingPage'),
 });
 const model = createRoute({
   getParentRoute: () => root,
   path: '/pricing/$name',
   validateSearch: validModelSearch,
   loader: words('pricing', 'personal'),
-  component: lazyRouteComponent(() => import('./pages/pricing/model-page.tsx'), 'ModelPage'),
+  component: lazyPage(() => import('./pages/pricing/model-page.tsx'), 'ModelPage'),
 });
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'signed-in',
-  component: lazyRouteComponent(() => import('./pages/shell/shell.tsx'), 'Shell'),
+  component: lazyPage(() => import('./pages/shell/shell.tsx'), 'Shell'),
 });
 const playground = createRoute({
   getParentRoute: () => shell,
   path: '/playground',
   validateSearch: validPlaygroundSearch,
   loader: words('playground'),
-  component: lazyRouteComponent(() => import('./pages/playground/playground-page.tsx'), 'PlaygroundPage'),
+  component: lazyPage(() => import('./pages/playground/playground-page.tsx'), 'PlaygroundPage'),
 });
 const personalIntelligence = createRoute({
   getParentRoute: () => shell,
   path: '/profile/personal-intelligence',
   validateSearch: validItemsSearch,
   loader: words('playground', 'profile'),
-  component: lazyRouteComponent(
+  component: lazyPage(
     () => import('./pages/personal-intelligence/personal-intelligence-page.tsx'),
     'PersonalIntelligencePage',
   ),
@@ -127,35 +126,35 @@ const keys = createRoute({
   path: '/keys',
   validateSearch: validKeysSearch,
   loader: words('keys'),
-  component: lazyRouteComponent(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
+  component: lazyPage(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
 });
 const wallet = createRoute({
   getParentRoute: () => shell,
   path: '/wallet',
   validateSearch: validWalletSearch,
   loader: words('wallet'),
-  component: lazyRouteComponent(() => import('./pages/wallet/wallet-page.tsx'), 'WalletPage'),
+  component: lazyPage(() => import('./pages/wallet/wallet-page.tsx'), 'WalletPage'),
 });
 const pools = createRoute({
   getParentRoute: () => shell,
   path: '/pools',
   validateSearch: validPoolsSearch,
   loader: words('pools', 'purchase'),
-  component: lazyRouteComponent(() => import('./pages/pools/pools-page.tsx'), 'PoolsPage'),
+  component: lazyPage(() => import('./pages/pools/pools-page.tsx'), 'PoolsPage'),
 });
 const pool = createRoute({
   getParentRoute: () => shell,
   path: '/pools/$id',
   validateSearch: validPoolSearch,
   loader: words('pools'),
-  component: lazyRouteComponent(() => import('./pages/pools/pool-page.tsx'), 'PoolPage'),
+  component: lazyPage(() => import('./pages/pools/pool-page.tsx'), 'PoolPage'),
 });
 const usage = createRoute({
   getParentRoute: () => shell,
   path: '/usage',
   validateSearch: validUsageSearch,
   loader: preloading(words('usage'), () => import('./components/bar-plot.tsx')),
-  component: lazyRouteComponent(() => import('./pages/usage/usage-page.tsx'), 'UsagePage'),
+  component: lazyPage(() => import('./pages/usage/usage-page.tsx'), 'UsagePage'),
 });
 
 const profilePages = [
@@ -163,21 +162,21 @@ const profilePages = [
     getParentRoute: () => shell,
     path: '/profile',
     loader: words('profile'),
-    component: lazyRouteComponent(() => import('./pages/profile/account-page.tsx'), 'AccountPage'),
+    component: lazyPage(() => import('./pages/profile/account-page.tsx'), 'AccountPage'),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/profile/security',
     validateSearch: validSecuritySearch,
     loader: words('profile'),
-    component: lazyRouteComponent(() => import('./pages/profile/security-page.tsx'), 'SecurityPage'),
+    component: lazyPage(() => import('./pages/profile/security-page.tsx'), 'SecurityPage'),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/profile/tokens',
     validateSearch: validTokensSearch,
     loader: words('profile'),
-    component: lazyRouteComponent(() => import('./pages/profile/tokens-page.tsx'), 'TokensPage'),
+    component: lazyPage(() => import('./pages/profile/tokens-page.tsx'), 'TokensPage'),
   }),
   createRoute({
     getParentRoute: () => shell,
@@ -189,22 +188,19 @@ const profilePages = [
     getParentRoute: () => shell,
     path: '/profile/notifications',
     loader: words('profile'),
-    component: lazyRouteComponent(
-      () => import('./pages/profile/notifications-page.tsx'),
-      'NotificationsPage',
-    ),
+    component: lazyPage(() => import('./pages/profile/notifications-page.tsx'), 'NotificationsPage'),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/profile/privacy',
     loader: words('profile'),
-    component: lazyRouteComponent(() => import('./pages/profile/privacy-page.tsx'), 'PrivacyPage'),
+    component: lazyPage(() => import('./pages/profile/privacy-page.tsx'), 'PrivacyPage'),
   }),
   createRoute({
     getParentRoute: () => shell,
     path: '/profile/appearance',
     loader: words('profile', 'personal'),
-    component: lazyRouteComponent(() => import('./pages/profile/appearance-page.tsx'), 'AppearancePage'),
+    component: lazyPage(() => import('./pages/profile/appearance-page.tsx'), 'AppearancePage'),
   }),
 ] as const;
 const tree = root.addChildren([
@@ -225,8 +221,13 @@ const tree = root.addChildren([
   adminRoutes,
 ]);
 
-/** The router. Hovering or focusing a link preloads its page. */
-export const router = createRouter({ routeTree: tree, defaultPreload: 'intent', scrollRestoration: true });
+/** The router. Hovering or focusing a link preloads its page. An error stays inside the frame of its page. */
+export const router = createRouter({
+  routeTree: tree,
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+  defaultErrorComponent: PageBroken,
+});
 
 declare module '@tanstack/react-router' {
   interface Register {

@@ -5,6 +5,8 @@ import { type Api, createApi } from './client.ts';
 
 interface Session {
   connection: Api['connection'];
+  /** Whether the service answers. */
+  reach: Api['reach'];
   /** The pending proof of identity, and the dialogs that can show it. */
   proof: Api['proof'];
   /** Call this after a sign-in or sign-out. It discards all data that was loaded for the previous account. */
@@ -24,6 +26,7 @@ export function SessionProvider({ onSignedOut, children }: { onSignedOut: () => 
     () => ({
       connection: api.connection,
       proof: api.proof,
+      reach: api.reach,
       changed: () => {
         setApi(createApi(onSignedOut));
       },

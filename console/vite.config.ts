@@ -4,6 +4,7 @@ import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { delivery } from './delivery.ts';
+import { plainDocuments } from './plain-documents.ts';
 
 const CONTROL_PLANE = process.env['CONTROL_PLANE_URL'] ?? 'http://localhost:4000';
 
@@ -26,8 +27,8 @@ const EVERYWHERE = new RegExp(
 /** Lists with filters, which most pages show. */
 const LISTS = new RegExp(
   [
-    'console/components/(?:chart-series|duration|leader-row|menu|menu-entries|money|pager)\\.tsx?$',
-    'console/components/(?:search-field|shortcuts|state-word|toast|use-current-in-view)\\.tsx?$',
+    'console/components/(?:chart-series|duration|duration-text|leader-row|menu|menu-entries)\\.tsx?$',
+    'console/components/(?:money|pager|search-field|shortcuts|state-word|toast|use-current-in-view)\\.tsx?$',
     'console/pages/profile/user-agent\\.ts$',
     'shared/money\\.ts$',
     'lucide-react/dist/esm/icons/(?:circle-(?:minus|x|dot)|eye|plus|ellipsis|pencil|refresh-cw)\\.',
@@ -47,7 +48,7 @@ const USERS = /console\/pages\/admin\/users\/(?:documents|user-documents)\.ts$/;
 /** Modules of the top bar that the console and the administrators' pages share. */
 const BAR = new RegExp(
   [
-    'console/pages/shell/(?:commands|top-bar)\\.tsx$',
+    'console/pages/shell/(?:commands|late-signs|top-bar)\\.tsx$',
     'console/pages/proof/proof-host\\.tsx$',
     'lucide-react/dist/esm/icons/(?:radio|cloud-off|circle-user-round|log-out|boxes|file-text)\\.',
     'lucide-react/dist/esm/icons/chart-column\\.',
@@ -61,6 +62,15 @@ const FRAME = new RegExp(
     'console/pages/pools/renew-lazy\\.tsx$',
     'lucide-react/dist/esm/icons/(?:key-round|menu)\\.',
     'lucide-react/dist/esm/icons/(?:circle-question-mark|message-square|tag|wallet|shield-check)\\.',
+  ].join('|'),
+);
+
+/** The export of a log, with an icon of the usage log. */
+const EXPORT = new RegExp(
+  [
+    'console/pages/export-menu\\.tsx$',
+    'console/components/download\\.ts$',
+    'lucide-react/dist/esm/icons/(?:gauge|download)\\.',
   ].join('|'),
 );
 
@@ -103,6 +113,10 @@ const GROUPS = [
   { name: 'bar', test: BAR },
   { name: 'frame', test: FRAME },
   { name: 'foot', test: /console\/(?:pages\/shell\/foot|components\/select-field)\.tsx$/ },
+  { name: 'export', test: EXPORT },
+  { name: 'learned', test: /console\/pages\/personal-intelligence\/learned-(?:documents\.ts|place\.tsx)$/ },
+  { name: 'icons', test: /lucide-react\/dist\/esm\/icons\/(?:eye-off|trash)\./ },
+  { name: 'chat', test: /console\/pages\/playground\/(?:documents|models|thread)\.ts$/ },
   { name: 'public', test: PUBLIC },
   { name: 'admin', test: ADMIN },
   { name: 'pools', test: POOLS },
@@ -134,7 +148,7 @@ function replacements(): Plugin {
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  plugins: [react(), tailwindcss(), delivery(), replacements()],
+  plugins: [react(), tailwindcss(), delivery(), plainDocuments(), replacements()],
   // React has included this hook since version 18.
   resolve: {
     alias: [

@@ -57,7 +57,7 @@ export const chains = {
       tokensOf: 'Tokens of {{name}}',
       noTokens: 'No token yet. Customers cannot pay on this blockchain.',
       addToken: 'Add token',
-      addTokenTitle: 'Add a token of {{name}}',
+      addTokenTitle: 'Add token for {{name}}',
       tokenSentence: 'The contract states the decimals, which never change.',
       tokenName: '{{asset}} on {{chain}}',
       symbol: 'Symbol',

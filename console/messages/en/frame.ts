@@ -65,6 +65,7 @@ export const frame = {
     frozen: 'Your wallet is frozen until the amount owed is paid.',
     unavailable: 'The console cannot reach the gateway',
     unavailableSafe: 'API requests still work.',
+    slow: 'Waiting for the gateway.',
     notFound: 'Page not found',
     notFoundSentence: 'Check the address for typing errors.',
     home: 'Go to keys',

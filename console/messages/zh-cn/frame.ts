@@ -68,6 +68,7 @@ export const frame: Translation<typeof english> = {
     frozen: '你的钱包已冻结，付清欠款后解冻。',
     unavailable: '控制台无法连接网关',
     unavailableSafe: 'API 请求仍可用。',
+    slow: '正在等待网关响应。',
     notFound: '页面不存在',
     notFoundSentence: '请检查地址是否输入有误。',
     home: '前往密钥',

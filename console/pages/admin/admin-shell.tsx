@@ -2,7 +2,7 @@
 import { Link, Outlet } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { ArrowLeft, CircleCheck, CircleUserRound, Hourglass, LogOut } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, Suspense } from 'react';
 import { useQuery, useSubscription } from 'urql';
 import { Mark } from '../../components/mark.tsx';
 import { StateWord } from '../../components/state-word.tsx';
@@ -15,6 +15,7 @@ import { useTranslation } from '../../translation.ts';
 import { ProofHost } from '../proof/proof-host.tsx';
 import { type AdminPlace, BUSINESS, PEOPLE, OPERATIONS } from '../shell/admin-places.ts';
 import { Commands } from '../shell/commands.tsx';
+import { PendingBar, ReachNotice } from '../shell/late-signs.tsx';
 import { NotFound } from '../shell/not-found.tsx';
 import { FrameContext } from '../shell/frame-context.ts';
 import { SkipLink } from '../shell/skip-link.tsx';
@@ -66,6 +67,12 @@ export function AdminShell() {
         <div className="flex min-w-0 flex-1 flex-col">
           {!phone && data?.viewer && <Bar role={data.viewer.role} baseAddress={data.baseAddress} />}
           <main id="content" tabIndex={-1} className={MAIN}>
+            <Suspense>
+              <PendingBar />
+              <div className="has-[>*>*]:mb-6">
+                <ReachNotice />
+              </div>
+            </Suspense>
             <Region data={data} error={error} onRetry={again}>
               {() => (
                 <FrameContext value={true}>

@@ -38,10 +38,20 @@ const SPEND: readonly Place[] = [
 ];
 const TABS: readonly Place[] = [...WORK, ...SPEND.slice(0, 1)];
 
+function useAccount(viewer: Viewer | undefined, places = false) {
+  const account = useAccountMenu(viewer?.role ?? 'USER', places);
+  return { account, email: viewer?.email ?? '…' };
+}
+
+interface NavigationProps {
+  /** Undefined until it is known who is signed in. */
+  viewer: Viewer | undefined;
+}
+
 /** The sidebar. */
-export function Sidebar({ viewer: { email, role } }: { viewer: Viewer }) {
+export function Sidebar({ viewer }: NavigationProps) {
   const { t } = useTranslation();
-  const account = useAccountMenu(role);
+  const { account, email } = useAccount(viewer);
   return (
     <aside
       className={clsx(
@@ -126,9 +136,9 @@ const ITEM =
   'hover:bg-hover max-lg:justify-center touch:h-11';
 
 /** The tab bar of a phone. */
-export function TabBar({ viewer: { email, role } }: { viewer: Viewer }) {
+export function TabBar({ viewer }: NavigationProps) {
   const { t } = useTranslation();
-  const account = useAccountMenu(role, true);
+  const { account, email } = useAccount(viewer, true);
   return (
     <nav aria-label={t('shell.main')} className={TAB_BAR}>
       {TABS.map(({ to, icon: Icon, name }) => (

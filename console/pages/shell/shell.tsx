@@ -3,9 +3,9 @@ import { clsx } from 'clsx';
 import { Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { Wallet } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
-import { useQuery, useSubscription } from 'urql';
+import { type CombinedError, useQuery, useSubscription } from 'urql';
 import { requestIdOf } from '../../client.ts';
-import { Banner, Failure } from '../../components/notice.tsx';
+import { Banner, Failure, SkeletonRows } from '../../components/notice.tsx';
 import { ToastHost } from '../../components/toast.tsx';
 import { usePhone } from '../../components/store.ts';
 import { useTimeZone } from '../../components/time.tsx';
@@ -14,6 +14,7 @@ import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
 import { ProofHost } from '../proof/proof-host.tsx';
 import { FrameContext } from './frame-context.ts';
+import { PendingBar, ReachNotice } from './late-signs.tsx';
 import { Sidebar, TabBar } from './navigation.tsx';
 import { PoolEndings } from './pool-endings.tsx';
 import { SkipLink } from './skip-link.tsx';
@@ -44,34 +45,37 @@ const PolicyBanner = lazy(async () => {
   return { default: banner.PolicyBanner };
 });
 
-/** Shows the page to signed-in users. Others go to sign-in and return afterwards. */
+/**
+ * Shows the page to signed-in users. Others go to sign-in and return afterwards. The frame does not wait for
+ * the answer of the service.
+ */
 export function Shell() {
   const [{ data, error }, again] = useQuery({ query: ViewerQuery });
-  const { t } = useTranslation();
-  const zoned = useTimeZone(data?.viewer?.timeZone);
-  if (data?.viewer) {
-    return (
-      <ToastHost>
-        {zoned && (
-          <Frame viewer={data.viewer} baseAddress={data.baseAddress}>
-            <Content viewer={data.viewer} />
-          </Frame>
-        )}
-        <ProofHost />
-      </ToastHost>
-    );
-  }
-  if (data) return <ToSignIn />;
-  if (!error) return null;
+  const viewer = data?.viewer ?? undefined;
+  const zoned = useTimeZone(viewer?.timeZone);
+  if (data && !viewer) return <ToSignIn />;
   return (
-    <main className="mx-auto max-w-[640px] p-8 max-sm:p-4">
-      <Failure
-        title={t('shell.unavailable')}
-        safe={t('shell.unavailableSafe')}
-        requestId={requestIdOf(error)}
-        onRetry={again}
-      />
-    </main>
+    <ToastHost>
+      <Frame viewer={viewer} baseAddress={data?.baseAddress ?? ''}>
+        {viewer && zoned && <Content viewer={viewer} />}
+        {!viewer && <NoViewer error={error} onRetry={again} />}
+      </Frame>
+      <ProofHost />
+    </ToastHost>
+  );
+}
+
+/** In place of the page, until it is known who is signed in. */
+function NoViewer({ error, onRetry }: { error: CombinedError | undefined; onRetry: () => void }) {
+  const { t } = useTranslation();
+  if (!error) return <SkeletonRows />;
+  return (
+    <Failure
+      title={t('shell.unavailable')}
+      safe={t('shell.unavailableSafe')}
+      requestId={requestIdOf(error)}
+      onRetry={onRetry}
+    />
   );
 }
 
@@ -99,7 +103,8 @@ function ToSignIn() {
 }
 
 interface FrameProps {
-  viewer: Viewer;
+  /** Undefined until it is known who is signed in. */
+  viewer: Viewer | undefined;
   baseAddress: string;
   children: ReactNode;
 }
@@ -107,7 +112,7 @@ interface FrameProps {
 function Frame({ viewer, baseAddress, children }: FrameProps) {
   const phone = usePhone();
   // The event updates the cache, and with it every balance on the page.
-  useSubscription({ query: WalletChanges });
+  useSubscription({ query: WalletChanges, pause: !viewer });
   return (
     <div className="flex min-h-dvh max-sm:flex-col">
       <SkipLink />
@@ -127,6 +132,9 @@ function Frame({ viewer, baseAddress, children }: FrameProps) {
             FULL,
           )}
         >
+          <Suspense>
+            <PendingBar />
+          </Suspense>
           <FrameContext value={true}>{children}</FrameContext>
         </main>
       </div>
@@ -168,7 +176,10 @@ function Banners({ viewer }: { viewer: Viewer }) {
   const { available, frozen } = viewer.wallet;
   const empty = !/[1-9]/.test(available);
   return (
-    <div data-banners className="flex flex-col gap-3 not-empty:mb-6">
+    <div data-banners className="flex flex-col gap-3 has-[>*:not(:empty)]:mb-6">
+      <Suspense>
+        <ReachNotice />
+      </Suspense>
       <Suspense>
         {viewer.mustAcceptPolicy && <PolicyBanner version={viewer.mustAcceptPolicy.version} />}
       </Suspense>

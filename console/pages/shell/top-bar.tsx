@@ -11,9 +11,14 @@ import { useTranslation } from '../../translation.ts';
 import { Commands } from './commands.tsx';
 import type { Viewer } from './viewer.ts';
 
+interface BarProps {
+  /** Undefined until it is known who is signed in: the bar then has no balance and no search. */
+  viewer: Viewer | undefined;
+  baseAddress: string;
+}
+
 /** The bar on wide screens. */
-export function TopBar({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string }) {
-  const { t } = useTranslation();
+export function TopBar({ viewer, baseAddress }: BarProps) {
   return (
     <header
       className={clsx(
@@ -21,6 +26,16 @@ export function TopBar({ viewer, baseAddress }: { viewer: Viewer; baseAddress: s
         'border-line bg-page px-8 text-table print:hidden',
       )}
     >
+      {viewer && <TopBarParts viewer={viewer} baseAddress={baseAddress} />}
+      <ConnectionState />
+    </header>
+  );
+}
+
+function TopBarParts({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string }) {
+  const { t } = useTranslation();
+  return (
+    <>
       <Commands role={viewer.role} baseAddress={baseAddress} />
       <div className="flex min-w-0 items-center gap-2.5">
         <span className="whitespace-nowrap text-ink-2 max-lg:sr-only">{t('shell.baseAddress')}</span>
@@ -30,8 +45,7 @@ export function TopBar({ viewer, baseAddress }: { viewer: Viewer; baseAddress: s
         <span className="text-ink-2">{t('shell.available')}</span>
         <Money amount={viewer.wallet.available} className="font-semibold" />
       </Link>
-      <ConnectionState />
-    </header>
+    </>
   );
 }
 
@@ -71,7 +85,7 @@ const TITLES: Record<string, Title> = {
 };
 
 /** The bar on a phone: mark, title, balance, search. */
-export function PhoneBar({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string }) {
+export function PhoneBar({ viewer, baseAddress }: BarProps) {
   const { t } = useTranslation();
   const address = useMatches().at(-1)?.pathname ?? '';
   const name = TITLES[`/${address.split('/')[1] ?? ''}`];
@@ -86,13 +100,17 @@ export function PhoneBar({ viewer, baseAddress }: { viewer: Viewer; baseAddress:
       <span className="text-section" aria-hidden="true">
         {name && t(`shell.${name}`)}
       </span>
-      <Link to="/wallet" className="ml-auto flex min-h-11 items-center">
-        <span className="sr-only">{t('shell.available')} </span>
-        <Money amount={viewer.wallet.available} className="text-body text-ink-2" />
-      </Link>
-      <span className="-mr-1.5 touch:-mr-3">
-        <Commands role={viewer.role} baseAddress={baseAddress} small />
-      </span>
+      {viewer && (
+        <>
+          <Link to="/wallet" className="ml-auto flex min-h-11 items-center">
+            <span className="sr-only">{t('shell.available')} </span>
+            <Money amount={viewer.wallet.available} className="text-body text-ink-2" />
+          </Link>
+          <span className="-mr-1.5 touch:-mr-3">
+            <Commands role={viewer.role} baseAddress={baseAddress} small />
+          </span>
+        </>
+      )}
     </header>
   );
 }

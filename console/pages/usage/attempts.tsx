@@ -1,8 +1,8 @@
 /** The upstream attempts of a request, in its receipt. Only administrators see the upstreams' names. */
+import { Duration } from '../../components/duration-text.tsx';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { useTranslation } from '../../translation.ts';
-import type { Receipt } from './documents.ts';
-import { Duration } from './usage-table.tsx';
+import type { Receipt } from './receipt-documents.ts';
 
 type Attempt = Receipt['attempts'][number];
 

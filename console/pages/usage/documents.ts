@@ -92,51 +92,6 @@ export const UsageExport = graphql(`
   }
 `);
 
-export const ReceiptQuery = graphql(`
-  query Receipt($requestId: String!) {
-    requestReceipt(requestId: $requestId) {
-      explanation
-      amount
-      settlement
-      transactionId
-      settledAt
-      attemptsOmitted
-      attempts {
-        outcome
-        errorCode
-        ms
-        httpStatus
-        route {
-          id
-          upstreamModel
-          provider {
-            id
-            name
-          }
-        }
-      }
-      entry {
-        id
-        requestId
-        modelName
-        family
-        basePrice
-        ratio
-        group
-        inputTokens
-        cachedTokens
-        outputTokens
-        outcome
-        httpStatus
-        errorCode
-        streamed
-        createdAt
-      }
-    }
-  }
-`);
-
-export type Receipt = NonNullable<ResultOf<typeof ReceiptQuery>['requestReceipt']>;
 export type UsageRow = ResultOf<typeof EntryFields>;
 
 const SumFields = graphql(`

@@ -12,7 +12,7 @@ import { Failure } from '../../components/notice.tsx';
 import { Stamp } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
 import { Attempts, isRefusedByProvider } from './attempts.tsx';
-import { type Receipt as Found, ReceiptQuery } from './documents.ts';
+import { type Receipt as Found, ReceiptQuery } from './receipt-documents.ts';
 
 /**
  * The receipt. Renders nothing for an unknown id: the usage log on the same page says that it has no entry.

@@ -4,7 +4,7 @@ import type { TFunction } from 'i18next';
 import { CircleCheck, CircleDot, CircleX, Gauge, type LucideIcon } from 'lucide-react';
 import { CopyIcon } from '../../components/copy.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
-import { useDurationText } from '../../components/duration.ts';
+import { Duration, None } from '../../components/duration-text.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
 import { StateWord, type Tone } from '../../components/state-word.tsx';
 import { Clock, Stamp } from '../../components/time.tsx';
@@ -123,11 +123,6 @@ function KeyName({ row: { keyId, key } }: { row: UsageRow }) {
   );
 }
 
-function None() {
-  const { t } = useTranslation();
-  return <span className="text-ink-3">{t('state.none')}</span>;
-}
-
 function Status({ row: { status, httpStatus } }: { row: UsageRow }) {
   const { t } = useTranslation();
   const word = t(`usage.statuses.${status}`);
@@ -136,13 +131,6 @@ function Status({ row: { status, httpStatus } }: { row: UsageRow }) {
       ? t('usage.statusCode', { status: word, code: httpStatus })
       : word;
   return <StateWord {...LOOKS[status]} word={text} />;
-}
-
-/** A duration, or "None" if it is unknown. */
-export function Duration({ milliseconds }: { milliseconds: number | null }) {
-  const durationText = useDurationText();
-  if (milliseconds === null) return <None />;
-  return <span className="whitespace-nowrap text-ink-2">{durationText(milliseconds)}</span>;
 }
 
 function RequestId({ id }: { id: string }) {

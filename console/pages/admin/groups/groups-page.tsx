@@ -38,7 +38,7 @@ function GroupTable({ groups, onEdit }: GroupTableProps) {
   const edit = (group: GroupRatio) => (
     <Button
       size="small"
-      aria-label={t('admin.actionsFor', { name: t(`groups.${group.group}`) })}
+      aria-label={t('admin.editTitle', { name: t(`groups.${group.group}`) })}
       onClick={() => {
         onEdit(group);
       }}

@@ -1,0 +1,48 @@
+/** The GraphQL query of the receipt, which loads with the receipt. */
+import { graphql, type ResultOf } from '../../graphql.ts';
+
+export const ReceiptQuery = graphql(`
+  query Receipt($requestId: String!) {
+    requestReceipt(requestId: $requestId) {
+      explanation
+      amount
+      settlement
+      transactionId
+      settledAt
+      attemptsOmitted
+      attempts {
+        outcome
+        errorCode
+        ms
+        httpStatus
+        route {
+          id
+          upstreamModel
+          provider {
+            id
+            name
+          }
+        }
+      }
+      entry {
+        id
+        requestId
+        modelName
+        family
+        basePrice
+        ratio
+        group
+        inputTokens
+        cachedTokens
+        outputTokens
+        outcome
+        httpStatus
+        errorCode
+        streamed
+        createdAt
+      }
+    }
+  }
+`);
+
+export type Receipt = NonNullable<ResultOf<typeof ReceiptQuery>['requestReceipt']>;
