@@ -2,10 +2,9 @@
  * Loads the texts of the console. English texts of the frame are built in; other areas and languages load on
  * demand. The compiler checks the keys.
  */
-import i18next from 'i18next';
 import { recall, remember } from './components/device-storage.ts';
-import type { en } from './messages/en.ts';
 import { frame } from './messages/en/frame.ts';
+import { addTexts, changeLanguage, currentLanguage } from './translation.ts';
 
 export const LANGUAGES = ['en', 'zh-CN'] as const;
 export type Language = (typeof LANGUAGES)[number];
@@ -14,13 +13,6 @@ export const LANGUAGE_NAMES: Record<Language, string> = { en: 'English', 'zh-CN'
 
 /** Test language: accented and longer English. Reveals untranslated texts and texts without room to grow. */
 const PSEUDO = 'en-XA';
-
-declare module 'i18next' {
-  interface CustomTypeOptions {
-    defaultNS: 'translation';
-    resources: { translation: typeof en };
-  }
-}
 
 export type Area =
   | 'frame'
@@ -88,7 +80,6 @@ const wanted = new Set<Area>(['frame']);
 
 /** Starts in the language chosen on this device, else in the browser's first available language. */
 export async function startI18n(): Promise<void> {
-  await i18next.init({ lng: 'en', fallbackLng: 'en', resources: {}, interpolation: { escapeValue: false } });
   const chosen = recall('language') ?? '';
   if (chosen === PSEUDO) return apply(PSEUDO);
   const known = [chosen, ...navigator.languages].map(closest).find((name) => name !== undefined);
@@ -104,12 +95,12 @@ export async function setLanguage(language: Language, keep = false): Promise<voi
 /** Loads the texts of these areas; await it before showing pages that use them. */
 export async function loadWords(areas: readonly Area[]): Promise<void> {
   for (const area of areas) wanted.add(area);
-  await Promise.all(areas.map((area) => load(i18next.language, area)));
+  await Promise.all(areas.map((area) => load(currentLanguage(), area)));
 }
 
 async function apply(language: Language | typeof PSEUDO): Promise<void> {
   await Promise.all([...wanted].map((area) => load(language, area)));
-  await i18next.changeLanguage(language);
+  changeLanguage(language);
   document.documentElement.lang = language;
 }
 
@@ -120,7 +111,7 @@ async function load(language: string, area: Area): Promise<void> {
   const areas = await WORDS[closest(language) ?? 'en']();
   const [words = {}] = Object.values(await areas[area]());
   const shown = language === PSEUDO ? (await import('./messages/pseudo.ts')).pseudo(words) : words;
-  i18next.addResourceBundle(language, 'translation', shown, true, true);
+  addTexts(language, shown);
   loaded.add(`${language} ${area}`);
 }
 

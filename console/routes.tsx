@@ -182,7 +182,7 @@ const profilePages = [
     getParentRoute: () => shell,
     path: '/profile/webhooks',
     loader: words('profile', 'webhooks'),
-    component: lazyRouteComponent(() => import('./pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+    component: lazyPage(() => import('./pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
   }),
   createRoute({
     getParentRoute: () => shell,

@@ -11,7 +11,7 @@ const CONTROL_PLANE = process.env['CONTROL_PLANE_URL'] ?? 'http://localhost:4000
 /** Modules that every page needs. One chunk compresses better than a dozen. */
 const EVERYWHERE = new RegExp(
   [
-    'node_modules/(?:react|react-dom|scheduler|urql|@urql|wonka|gql.tada|i18next|clsx)/',
+    'node_modules/(?:react|react-dom|scheduler|urql|@urql|wonka|gql.tada|clsx)/',
     'node_modules/@tanstack/(?!(?:react-table|table-core)/)',
     'console/(?:client|graphql|session|routes|admin-routes|root-route|i18n|translation)\\.tsx?$',
     'console/pages/admin/(?:(?:payments|pools)/)?search\\.ts$',

@@ -1,13 +1,12 @@
 /** The list of keys, as a table and as cards. */
 import { Link } from '@tanstack/react-router';
-import type { TFunction } from 'i18next';
 import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
 import { Sparkline } from '../../components/sparkline.tsx';
 import { StateWord } from '../../components/state-word.tsx';
 import { Ago } from '../../components/time.tsx';
-import { useTranslation } from '../../translation.ts';
+import { type TFunction, useTranslation } from '../../translation.ts';
 import type { Key, KeyDialog, ListedKey } from './documents.ts';
 import { KeyMenu } from './key-menu.tsx';
 import { canReveal, isNeverRevealed, lookOf, maskedOf, stateOf } from './key-state.ts';

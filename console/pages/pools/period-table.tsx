@@ -1,9 +1,8 @@
 /** The paid periods of a pool, each with its ledger entries. */
-import type { TFunction } from 'i18next';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
 import { Stamp } from '../../components/time.tsx';
-import { useTranslation } from '../../translation.ts';
+import { type TFunction, useTranslation } from '../../translation.ts';
 import type { PoolDetail } from './pool-documents.ts';
 
 type PaidPeriod = PoolDetail['periods'][number];

@@ -1,6 +1,5 @@
 /** The keys of a pool, which only work at the pool's address. */
 import { Link } from '@tanstack/react-router';
-import type { TFunction } from 'i18next';
 import { CircleCheck, CircleMinus, Plus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { Button } from '../../components/button.tsx';
@@ -8,7 +7,7 @@ import { type Column, DataTable } from '../../components/data-table.tsx';
 import { StateWord } from '../../components/state-word.tsx';
 import { Ago } from '../../components/time.tsx';
 import { loadWords } from '../../i18n.ts';
-import { useTranslation } from '../../translation.ts';
+import { type TFunction, useTranslation } from '../../translation.ts';
 import type { Key, KeyDialog } from '../keys/documents.ts';
 import { maskedOf } from '../keys/key-state.ts';
 import type { GROUPS } from '../keys/search.ts';

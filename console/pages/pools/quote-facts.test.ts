@@ -1,6 +1,6 @@
-import type { TFunction } from 'i18next';
 import { describe, expect, test } from 'vitest';
 import { lineTexts } from './quote-facts.tsx';
+import type { TFunction } from '../../translation.ts';
 
 /** Translates a key into itself. */
 const t = ((key: string) => key) as TFunction;

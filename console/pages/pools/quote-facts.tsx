@@ -2,13 +2,12 @@
  * The parts of a quote for a dedicated pool: remaining time, price lines, terms, and payment from the wallet.
  */
 import { formatDollars, parseDollars } from '@gateway/shared/money';
-import type { TFunction } from 'i18next';
 import { Timer } from 'lucide-react';
 import { LeaderList, LeaderRow, LeaderSum } from '../../components/leader-row.tsx';
 import { Money, moneyText } from '../../components/money.tsx';
 import { Stamp } from '../../components/time.tsx';
 import { useNow } from '../../components/use-now.ts';
-import { useTranslation } from '../../translation.ts';
+import { type TFunction, useTranslation } from '../../translation.ts';
 import type { Quote } from './documents.ts';
 
 const SECOND_MS = 1_000;

@@ -1,6 +1,5 @@
 /** The rows of the usage log, as a table and as cards. */
 import { Link } from '@tanstack/react-router';
-import type { TFunction } from 'i18next';
 import { CircleCheck, CircleDot, CircleX, Gauge, type LucideIcon } from 'lucide-react';
 import { CopyIcon } from '../../components/copy.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
@@ -8,7 +7,7 @@ import { Duration, None } from '../../components/duration-text.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
 import { StateWord, type Tone } from '../../components/state-word.tsx';
 import { Clock, Stamp } from '../../components/time.tsx';
-import { useTranslation } from '../../translation.ts';
+import { type TFunction, useTranslation } from '../../translation.ts';
 import type { UsageRow } from './documents.ts';
 
 const ID_TAIL_CHARACTERS = 6;

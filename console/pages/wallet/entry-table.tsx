@@ -1,5 +1,4 @@
 /** Ledger entries, as a table or as cards. */
-import type { TFunction } from 'i18next';
 import {
   Bitcoin,
   Boxes,
@@ -15,7 +14,7 @@ import { type Column, DataTable } from '../../components/data-table.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { Stamp } from '../../components/time.tsx';
-import { useTranslation } from '../../translation.ts';
+import { type TFunction, useTranslation } from '../../translation.ts';
 import type { Entry } from './documents.ts';
 
 const ICONS: Record<Entry['kind'], LucideIcon> = {

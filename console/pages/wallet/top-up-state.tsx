@@ -1,11 +1,10 @@
 /** The state of a top-up as text, and the live state of the top-up that the user has just begun. */
-import type { TFunction } from 'i18next';
 import { CircleAlert, CircleCheck, Clock, type LucideIcon, Scale, Undo2 } from 'lucide-react';
 import { useQuery, useSubscription } from 'urql';
 import { moneyText } from '../../components/money.tsx';
 import { Banner } from '../../components/notice.tsx';
 import { StateWord, type Tone } from '../../components/state-word.tsx';
-import { useTranslation } from '../../translation.ts';
+import { type TFunction, useTranslation } from '../../translation.ts';
 import { type TopUp, TopUpChanges, TopUpQuery } from './payment-documents.ts';
 
 const LOOKS: Record<TopUp['state'], { icon: LucideIcon; tone: Tone }> = {

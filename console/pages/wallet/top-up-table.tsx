@@ -1,9 +1,8 @@
 /** The newest top-ups, as a table or as cards. */
-import type { TFunction } from 'i18next';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
 import { Stamp } from '../../components/time.tsx';
-import { useTranslation } from '../../translation.ts';
+import { type TFunction, useTranslation } from '../../translation.ts';
 import type { TopUp } from './payment-documents.ts';
 import { TopUpState } from './top-up-state.tsx';
 

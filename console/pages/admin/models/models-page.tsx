@@ -10,7 +10,6 @@ import {
   Plus,
   Route,
 } from 'lucide-react';
-import type { TFunction } from 'i18next';
 import { lazy, Suspense } from 'react';
 import { useQuery } from 'urql';
 import { Button, IconButton } from '../../../components/button.tsx';
@@ -22,7 +21,7 @@ import { EmptyFirst } from '../../../components/notice.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import { StateWord, type Tone } from '../../../components/state-word.tsx';
 import { Day } from '../../../components/time.tsx';
-import { useTranslation } from '../../../translation.ts';
+import { type TFunction, useTranslation } from '../../../translation.ts';
 import { AdminCatalogQuery, type AdminModel } from './documents.ts';
 import type { ModelTask } from './model-dialogs.tsx';
 import { Region } from '../region.tsx';

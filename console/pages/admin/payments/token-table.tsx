@@ -1,11 +1,10 @@
 /** The tokens of one blockchain. */
-import type { TFunction } from 'i18next';
 import { Pencil } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { IconButton } from '../../../components/button.tsx';
 import { type Column, DataTable } from '../../../components/data-table.tsx';
 import { decimalsOf, Money } from '../../../components/money.tsx';
-import { useTranslation } from '../../../translation.ts';
+import { type TFunction, useTranslation } from '../../../translation.ts';
 import { Enabled } from '../upstreams/upstream-parts.tsx';
 import type { Chain, ChainTask, Token } from './chain-documents.ts';
 

@@ -1,10 +1,9 @@
 /** Tables of top-ups and of deposits of all users. */
 import { Link } from '@tanstack/react-router';
-import type { TFunction } from 'i18next';
 import { type Column, DataTable } from '../../../components/data-table.tsx';
 import { decimalsOf, Money } from '../../../components/money.tsx';
 import { Stamp } from '../../../components/time.tsx';
-import { useTranslation } from '../../../translation.ts';
+import { type TFunction, useTranslation } from '../../../translation.ts';
 import { TopUpState } from '../../wallet/top-up-state.tsx';
 import { TopUpReceipt, TopUpWay } from '../../wallet/top-up-table.tsx';
 import type { AdminTopUp } from './documents.ts';

@@ -1,6 +1,5 @@
 /** The dedicated pools of all users: owner, load, end of the paid period. */
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import type { TFunction } from 'i18next';
 import { lazy, Suspense } from 'react';
 import { useQuery } from 'urql';
 import { type Column, DataTable } from '../../../components/data-table.tsx';
@@ -10,7 +9,7 @@ import { PageHead } from '../../../components/page-head.tsx';
 import { SearchField } from '../../../components/search-field.tsx';
 import { StateWord } from '../../../components/state-word.tsx';
 import { Stamp } from '../../../components/time.tsx';
-import { useTranslation } from '../../../translation.ts';
+import { type TFunction, useTranslation } from '../../../translation.ts';
 import { lookOf } from '../../pools/pool-state.ts';
 import { type AdminPool, AdminPoolsQuery } from './documents.ts';
 import { PoolMenu, type PoolTask } from './pool-menu.tsx';

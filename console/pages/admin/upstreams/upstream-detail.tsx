@@ -1,13 +1,12 @@
 /** The page of one upstream: health, routes, credentials and limits. */
 import { Link } from '@tanstack/react-router';
-import type { TFunction } from 'i18next';
 import { Activity, List, Pencil, Plus, Trash2 } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Button, IconButton } from '../../../components/button.tsx';
 import { type Column, DataTable } from '../../../components/data-table.tsx';
 import { DetailHead } from '../../../components/page-head.tsx';
 import { Tag } from '../../../components/tag.tsx';
-import { useTranslation } from '../../../translation.ts';
+import { type TFunction, useTranslation } from '../../../translation.ts';
 import type { Provider, Route, UpstreamTask } from './documents.ts';
 import { QuirkSection } from './quirk-section.tsx';
 import { LeftAlone, UpstreamHealth } from './upstream-health.tsx';

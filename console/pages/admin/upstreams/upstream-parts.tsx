@@ -1,9 +1,8 @@
 /** Parts that the list of upstreams and the page of one upstream share. */
-import type { TFunction } from 'i18next';
 import { CircleCheck, CircleMinus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { StateWord } from '../../../components/state-word.tsx';
-import { useTranslation } from '../../../translation.ts';
+import { type TFunction, useTranslation } from '../../../translation.ts';
 import type { Provider } from './documents.ts';
 
 /** Whether an upstream, a route or a credential is enabled. */

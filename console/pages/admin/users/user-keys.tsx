@@ -1,5 +1,4 @@
 /** The keys of one user, each with a button that disables it. */
-import type { TFunction } from 'i18next';
 import type { ReactNode } from 'react';
 import { useQuery } from 'urql';
 import { Button } from '../../../components/button.tsx';
@@ -7,7 +6,7 @@ import { type Column, DataTable } from '../../../components/data-table.tsx';
 import { Money } from '../../../components/money.tsx';
 import { StateWord } from '../../../components/state-word.tsx';
 import { Ago } from '../../../components/time.tsx';
-import { useTranslation } from '../../../translation.ts';
+import { type TFunction, useTranslation } from '../../../translation.ts';
 import { lookOf, maskedOf, stateOf } from '../../keys/key-state.ts';
 import type { AdminUser } from './documents.ts';
 import { Region } from '../region.tsx';

@@ -1,6 +1,5 @@
 /** The list of users, with state, groups and balance. */
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import type { TFunction } from 'i18next';
 import { Ellipsis, Plus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useQuery } from 'urql';
@@ -13,7 +12,7 @@ import { PageHead } from '../../../components/page-head.tsx';
 import { SearchField } from '../../../components/search-field.tsx';
 import { Tag } from '../../../components/tag.tsx';
 import { Day } from '../../../components/time.tsx';
-import { useTranslation } from '../../../translation.ts';
+import { type TFunction, useTranslation } from '../../../translation.ts';
 import { type AdminUser, UsersQuery } from './documents.ts';
 import { PagedList } from '../paged-list.tsx';
 import { type AdminSearch, USER_STATES } from '../search.ts';
