@@ -53,7 +53,7 @@ export async function lockSettingsRecord(em: EntityManager): Promise<void> {
   await query(em, sql`select pg_advisory_xact_lock(hashtextextended('settings record', 0))`);
 }
 
-/** Ids of the nodes that have registered and are not draining, sorted. */
+/** Ids of the nodes and of their further workers that have registered and are not draining, sorted. */
 async function registeredNodes(em: EntityManager): Promise<string[]> {
   const nodes = await query<{ id: string }>(
     em,

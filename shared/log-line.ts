@@ -19,6 +19,8 @@ export interface LogSource {
   plane: 'control' | 'node';
   /** The name of this process among those of its plane: INSTANCE_NAME or NODE_NAME. */
   instance: string;
+  /** The worker of a node; absent if the process is the whole node or a control plane. */
+  worker?: number | undefined;
   /** The lowest level that is written; the value of LOG_LEVEL. */
   lowest: string;
 }
@@ -36,14 +38,15 @@ export function readLogLevel(environment: Record<string, string | undefined>): s
 
 /**
  * A log that passes each line of a sufficient level to `write`, with a line end. Fields never replace time,
- * level, plane, instance or message. A bigint is written as text, because JSON has no such numbers.
+ * level, plane, instance, worker or message. A bigint is written as text, because JSON has no such numbers.
  */
 export function createLogWriter(source: LogSource, write: (line: string) => void): LogWriter {
-  const { plane, instance, lowest } = source;
+  const { plane, instance, worker, lowest } = source;
   const least = RANKS[lowest] ?? 1;
   return (level, message, fields) => {
     if ((RANKS[level] ?? 1) < least) return;
-    const own = { time: new Date().toISOString(), level, plane, instance, message };
+    const time = new Date().toISOString();
+    const own = { time, level, plane, instance, ...(worker !== undefined && { worker }), message };
     write(`${JSON.stringify({ ...own, ...fields, ...own }, writeBigint)}\n`);
   };
 }

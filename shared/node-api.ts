@@ -2,6 +2,7 @@
  * The GraphQL documents that a node sends to the control plane, with the types of their variables and
  * answers. Leases are in lease-api.ts, usage reports in usage-report.ts, permits in permit-api.ts.
  */
+import type { OldSecretReport } from './old-secrets.ts';
 import type { ConfigKind, ConfigRecord } from './records.ts';
 import type { UpstreamReports } from './upstream-health.ts';
 
@@ -120,6 +121,8 @@ export interface NodeRegisterInput {
   instanceId: string;
   /** Time without a confirmation after which the node serves no requests, MAX_CONFIG_AGE. */
   maxConfigAgeSeconds: number;
+  /** False if the process only settles the journal of a worker that the node no longer has. */
+  serves?: false;
 }
 
 /** Identifies the sending process, so that a late message of a dead process does not count for the next. */
@@ -239,13 +242,4 @@ export interface NodeHeartbeatInput extends NodeProcess, UpstreamReports {
   usageBacklog: number;
   /** Keys whose old secret was used recently, in the grace period after a rotation. */
   oldSecrets: OldSecretReport[];
-}
-
-/** Maximum number of old secrets in one heartbeat; the most recently used come first. */
-export const OLD_SECRETS_MAX = 500;
-
-/** When the old secret of a key was last used. An age in ms, because the clocks of nodes may differ. */
-export interface OldSecretReport {
-  keyId: string;
-  usedMsAgo: number;
 }

@@ -1,7 +1,7 @@
 /** Usage of many keys at once: last request, spend of the month, summaries; and last uses of old secrets. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { OLD_SECRETS_MAX } from '@gateway/shared/node-api';
-import type { OldSecretReport } from '@gateway/shared/node-api';
+import { OLD_SECRETS_MAX } from '@gateway/shared/old-secrets';
+import type { OldSecretReport } from '@gateway/shared/old-secrets';
 import { query, sql, toDate } from '../database/sql.ts';
 import { summariesOfKeys, totalsBeforeOfKeys } from '../usage/summary.service.ts';
 import type { KeySpan, PresentSummary } from '../usage/summary.service.ts';

@@ -20,7 +20,7 @@ export const CONTROL_SETTINGS: ReadonlySet<string> = new Set([
 ]);
 /** Settings of the operator that a node reads. */
 export const NODE_SETTINGS: ReadonlySet<string> = new Set([
-  ...['LOG_LEVEL', 'MAX_CONFIG_AGE', 'METRICS_TOKEN', 'TRUST_PROXY'],
+  ...['LOG_LEVEL', 'MAX_CONFIG_AGE', 'METRICS_TOKEN', 'TRUST_PROXY', 'WORKERS'],
   ...['AWS_WEB_IDENTITY_TOKEN_FILE', 'GOOGLE_IDENTITY_TOKEN_FILE'],
 ]);
 

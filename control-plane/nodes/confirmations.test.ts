@@ -6,7 +6,7 @@ import { openMoney } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { query, sql } from '../database/sql.ts';
 import { Confirmations } from './confirmations.ts';
-import type { ServingNode } from './confirmations.ts';
+import type { ServingWorker } from './confirmations.ts';
 import { createNode, drainNode } from './node.service.ts';
 import { acknowledge, endStream, markStreams, servingNodes } from './node.stream.ts';
 import { registerNode } from './registration.service.ts';
@@ -14,7 +14,8 @@ import { registerNode } from './registration.service.ts';
 const HOUR_MS = 3_600_000;
 
 /** A node that has applied this revision. */
-const node = (id: string, appliedRevision: number, isReachable = true): ServingNode => ({
+const node = (id: string, appliedRevision: number, isReachable = true): ServingWorker => ({
+  nodeId: id,
   id,
   appliedRevision,
   isReachable,
@@ -29,6 +30,18 @@ describe('Confirmations', () => {
   it('names an unreachable node without waiting for it', async () => {
     const confirmations = new Confirmations(async () => [node('lost', 6, false), node('well', 7)]);
     expect(await confirmations.wait(7, 60_000)).toEqual({ appliedNodes: 1, pendingNodes: ['lost'] });
+  });
+
+  it('counts a node once, when all its workers have applied the revision, and else names it', async () => {
+    const second = { ...node('one-2', 7), nodeId: 'one' };
+    const done = new Confirmations(async () => [node('one', 7), second, node('two', 7)]);
+    expect(await done.wait(7, 60_000)).toEqual({ appliedNodes: 2, pendingNodes: [] });
+    const lost = [
+      { ...second, appliedRevision: 6, isReachable: false },
+      { ...second, id: 'one-3' },
+    ];
+    const pending = new Confirmations(async () => [node('one', 7), ...lost, node('two', 7)]);
+    expect(await pending.wait(7, 60_000)).toEqual({ appliedNodes: 1, pendingNodes: ['one'] });
   });
 
   it('names a node that applies nothing for the timeout', async () => {
@@ -133,7 +146,9 @@ describe('servingNodes', () => {
 
   it('include a connected node with its revision', async () => {
     const id = await connected('connected');
-    expect(await servingNodes(money.em())).toEqual([{ id, appliedRevision: 3, isReachable: true }]);
+    expect(await servingNodes(money.em())).toEqual([
+      { id, nodeId: id, appliedRevision: 3, isReachable: true },
+    ]);
   });
 
   it('exclude nodes that never had a configuration', async () => {
@@ -146,7 +161,9 @@ describe('servingNodes', () => {
     const id = await connected('silent', HOUR_MS);
     await disconnect(id, 'silent');
     await later(HOUR_MS);
-    expect(await servingNodes(money.em())).toEqual([{ id, appliedRevision: 3, isReachable: false }]);
+    expect(await servingNodes(money.em())).toEqual([
+      { id, nodeId: id, appliedRevision: 3, isReachable: false },
+    ]);
     await later(60_001);
     expect(await servingNodes(money.em())).toEqual([]);
   });
@@ -171,6 +188,8 @@ describe('servingNodes', () => {
   it('count acknowledgements with errors as not applied', async () => {
     const id = await connected('refusing');
     await acknowledge(money.em(), id, { revision: 4, checksum: 'x', error: 'no such thing' });
-    expect(await servingNodes(money.em())).toEqual([{ id, appliedRevision: 3, isReachable: true }]);
+    expect(await servingNodes(money.em())).toEqual([
+      { id, nodeId: id, appliedRevision: 3, isReachable: true },
+    ]);
   });
 });

@@ -6,26 +6,27 @@ const POLL_MS = 100;
 /** Longest wait for nodes that keep applying revisions, in ms. */
 const WAIT_MAX_MS = 20_000;
 
-/** A node that may serve requests, with its configuration. */
-export interface ServingNode {
+/** A worker that may serve requests, with its configuration. Worker 1 has the id of its node. */
+export interface ServingWorker {
   id: string;
+  nodeId: string;
   appliedRevision: number;
-  /** Whether the node has had contact recently. Waits ignore other nodes. */
+  /** Whether the worker has had contact recently. Waits ignore other workers. */
   isReachable: boolean;
 }
 
 /** Counts acknowledgements for calls that wait for a revision. One per process. */
 export class Confirmations {
-  readonly #readNodes: () => Promise<ServingNode[]>;
+  readonly #readWorkers: () => Promise<ServingWorker[]>;
   /** The last read that began, or that begins after it. */
   #reading: Promise<unknown> = Promise.resolve();
-  #queued: Promise<ServingNode[]> | undefined;
+  #queued: Promise<ServingWorker[]> | undefined;
   #change: { promise: Promise<void>; resolve: () => void } | undefined;
   #stopped = false;
 
-  /** `readNodes` reads all nodes that may serve. */
-  constructor(readNodes: () => Promise<ServingNode[]>) {
-    this.#readNodes = readNodes;
+  /** `readWorkers` reads all workers that may serve. */
+  constructor(readWorkers: () => Promise<ServingWorker[]>) {
+    this.#readWorkers = readWorkers;
   }
 
   /** Makes all waiting calls look again, after an acknowledgement. */
@@ -35,24 +36,25 @@ export class Confirmations {
   }
 
   /**
-   * Waits until every reachable node that may serve has applied the revision, and returns the
-   * acknowledgements so far. A node that applies nothing for `timeoutMs` is no longer waited for. Repeats
-   * failed reads, and rejects if they fail for 20 s.
+   * Waits until every reachable worker that may serve has applied the revision, and returns the
+   * acknowledgements so far, by node: a node has applied a revision when all its workers have. A worker that
+   * applies nothing for `timeoutMs` is no longer waited for. Repeats failed reads, and rejects if they fail
+   * for 20 s.
    */
   async wait(revision: number, timeoutMs: number): Promise<Acks> {
     const until = performance.now() + WAIT_MAX_MS;
     const progress = new Map<string, { revision: number; at: number }>();
     for (;;) {
       const change = this.#nextChange();
-      const nodes = await this.#read().catch((error: unknown) => {
+      const workers = await this.#read().catch((error: unknown) => {
         if (this.#stopped || performance.now() >= until) throw error;
         return undefined;
       });
-      if (nodes) {
-        const pending = nodes.filter(({ appliedRevision }) => appliedRevision < revision);
-        const awaited = pending.filter((node) => isMoving(progress, node, timeoutMs));
+      if (workers) {
+        const pending = workers.filter(({ appliedRevision }) => appliedRevision < revision);
+        const awaited = pending.filter((worker) => isMoving(progress, worker, timeoutMs));
         if (awaited.length === 0 || this.#stopped || performance.now() >= until)
-          return { appliedNodes: nodes.length - pending.length, pendingNodes: pending.map(({ id }) => id) };
+          return acksOf(workers, pending);
       }
       await change;
     }
@@ -64,13 +66,13 @@ export class Confirmations {
     this.noteChange();
   }
 
-  /** Reads the nodes. A call joins a read that has not begun yet, and never one that has. */
-  #read(): Promise<ServingNode[]> {
+  /** Reads the workers. A call joins a read that has not begun yet, and never one that has. */
+  #read(): Promise<ServingWorker[]> {
     this.#queued ??= this.#reading.then(() => {
       this.#queued = undefined;
-      const nodes = this.#readNodes();
-      this.#reading = nodes.catch(() => undefined);
-      return nodes;
+      const workers = this.#readWorkers();
+      this.#reading = workers.catch(() => undefined);
+      return workers;
     });
     return this.#queued;
   }
@@ -89,10 +91,17 @@ export class Confirmations {
   }
 }
 
-/** Whether a node is reachable and has applied something within the timeout; remembers what it applied. */
+/** The nodes of which all workers have applied the revision are counted; the others are named. */
+function acksOf(workers: readonly ServingWorker[], pending: readonly ServingWorker[]): Acks {
+  const pendingNodes = new Set(pending.map(({ nodeId }) => nodeId));
+  const nodes = new Set(workers.map(({ nodeId }) => nodeId));
+  return { appliedNodes: nodes.size - pendingNodes.size, pendingNodes: [...pendingNodes] };
+}
+
+/** Whether a worker is reachable and has applied something within the timeout; remembers what it applied. */
 function isMoving(
   progress: Map<string, { revision: number; at: number }>,
-  { id, appliedRevision, isReachable }: ServingNode,
+  { id, appliedRevision, isReachable }: ServingWorker,
   timeoutMs: number,
 ): boolean {
   const now = performance.now();

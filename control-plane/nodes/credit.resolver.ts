@@ -36,7 +36,7 @@ export class NodeCreditResolver {
   }
 }
 
-/** Number of open leases and their credit in the ledger, for each node that has any. */
+/** Number of open leases of all workers and their credit in the ledger, for each node that has any. */
 async function creditOfNodes(
   em: EntityManager,
   ids: readonly string[],
@@ -44,9 +44,12 @@ async function creditOfNodes(
   const rows = await query<{ node_id: string; leases: number; held: string }>(
     em,
     sql`
-    select l.node_id, count(distinct l.id)::integer as leases, coalesce(sum(h.balance), 0)::text as held
-    from wallet_lease l left join ledger_account h on h.lease_id = l.id
-    where l.node_id = any(${[...ids]}::text[]) and l.state in ('ACTIVE', 'ORPHANED') group by l.node_id`,
+    select coalesce(n.worker_of, n.id) as node_id, count(distinct l.id)::integer as leases,
+      coalesce(sum(h.balance), 0)::text as held
+    from data_plane_node n join wallet_lease l on l.node_id = n.id
+      left join ledger_account h on h.lease_id = l.id
+    where coalesce(n.worker_of, n.id) = any(${[...ids]}::text[]) and l.state in ('ACTIVE', 'ORPHANED')
+    group by 1`,
   );
   return new Map(rows.map(({ node_id, leases, held }) => [node_id, { leases, held: BigInt(held) }]));
 }

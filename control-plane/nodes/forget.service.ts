@@ -4,12 +4,12 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
-import { digestOf, issueSecret } from '@gateway/shared/secrets';
 import { EVERYBODY, publish } from '../database/events.ts';
 import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import { UserFailure } from '../graphql/errors.ts';
 import { writeOffNode } from '../pools/permit.service.ts';
 import { reclaimLease } from '../wallet/lease.end.ts';
+import { rotateNodeToken, workerIds } from './node.service.ts';
 
 /** Time without any contact after which a node can be forgotten, in ms. */
 export const SILENT_MS = 60_000;
@@ -21,20 +21,19 @@ export interface Released {
 }
 
 /**
- * Shuts a silent node out: its token becomes invalid, and it counts in no share and no confirmation.
- * Throws NOT_FOUND for an unknown id, and CONFLICT if the node was heard within a minute.
+ * Shuts a silent node out, with all its workers: its token becomes invalid, and it counts in no share and no
+ * confirmation. Throws NOT_FOUND for an unknown id, and CONFLICT if a worker was heard within a minute.
  */
 export async function shutOut(em: EntityManager, nodeId: string): Promise<void> {
-  const node = await queryOne<{ heard: boolean }>(
+  const ids = await workerIds(em, nodeId);
+  const workers = await query<{ heard: boolean | null }>(
     em,
     sql`
     select greatest(n.last_seen_at, n.stream_seen_at, (select max(j.last_contact_at) from node_journal j
         where j.node_id = n.id)) > clock_timestamp() - ${SILENT_MS} * interval '1 ms' as heard
-    from data_plane_node n where n.id = ${nodeId} for update`,
+    from data_plane_node n where n.id = any(${ids}::text[]) order by n.id for update`,
   );
-  if (!node)
-    throw new UserFailure('NOT_FOUND', 'There is no such node. Choose one of the list of nodes.', 'id');
-  if (node.heard)
+  if (workers.some(({ heard }) => heard))
     throw new UserFailure(
       'CONFLICT',
       'The node was heard within the last minute. Stop it first; if it still runs, drain it instead.',
@@ -43,21 +42,23 @@ export async function shutOut(em: EntityManager, nodeId: string): Promise<void> 
   await query(
     em,
     sql`
-    update data_plane_node set draining = true, token_digest = ${digestOf(issueSecret('gnt'))},
-      journal_id = null, stream_id = null, stream_seen_at = null where id = ${nodeId}`,
+    update data_plane_node set draining = true, journal_id = null, stream_id = null, stream_seen_at = null
+    where id = any(${ids}::text[])`,
   );
-  await writeOffNode(em, nodeId);
+  await rotateNodeToken(em, nodeId);
+  for (const id of ids) await writeOffNode(em, id);
   await publish(em, 'adminNodeUpdated', { audience: EVERYBODY, id: nodeId });
 }
 
 /**
- * Returns the rest of every open lease of the node to its wallet, each in a transaction of its own: repeating
- * an interrupted call continues it. Call it after `shutOut` has committed.
+ * Returns the rest of every open lease of the node's workers to its wallet, each in a transaction of its own:
+ * repeating an interrupted call continues it. Call it after `shutOut` has committed.
  */
 export async function releaseCredit(em: EntityManager, nodeId: string): Promise<Released> {
   const open = await query<{ id: string }>(
     em,
-    sql`select id from wallet_lease where node_id = ${nodeId} and state in ('ACTIVE', 'ORPHANED')
+    sql`select id from wallet_lease
+      where node_id = any(${await workerIds(em, nodeId)}::text[]) and state in ('ACTIVE', 'ORPHANED')
       order by id`,
   );
   const released: Released = { leases: 0, amount: 0n };

@@ -13,7 +13,7 @@ import { processorHealth } from '../payments/health.service.ts';
 import { secretKeyProgress } from '../secret-key/rotation.ts';
 import { JOB_NAMES } from '../job-list.ts';
 import { listNodes } from './node.service.ts';
-import type { NodeView } from './node.service.ts';
+import type { NodeView } from './node.view.ts';
 import { DataPlaneNode } from './node.types.ts';
 
 type Status = keyof typeof HealthStatus;

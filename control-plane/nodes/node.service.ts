@@ -1,38 +1,17 @@
 /** Data-plane nodes: creating them, their tokens, and their state for administrators. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { OFFLINE_AFTER_MS } from '@gateway/shared/node-api';
 import { digestOf, issueSecret } from '@gateway/shared/secrets';
+import { splitWorkerToken } from '@gateway/shared/worker-token';
 import type { Lookup } from '../database/batches.ts';
 import type { NodeIdentity } from '../graphql/context.ts';
 import { UserFailure } from '../graphql/errors.ts';
 import { EVERYBODY, publish } from '../database/events.ts';
 import { newId } from '../database/ids.ts';
 import { writeOffNode } from '../pools/permit.service.ts';
-import { query, queryOne, sql, toDate } from '../database/sql.ts';
-
-export type NodeState = 'JOINING' | 'IN_SYNC' | 'LAGGING' | 'OFFLINE' | 'DRAINING';
-
-/** A node as administrators see it. */
-export interface NodeView {
-  id: string;
-  name: string;
-  region: string | null;
-  version: string;
-  state: NodeState;
-  /** Whether the node is offline after an administrator drained it; health checks ignore it. */
-  retired: boolean;
-  appliedRevision: number;
-  latestRevision: number;
-  /** Time since the node last applied a revision, in ms; 0 in sync. */
-  lagMs: number;
-  lastSeenAt: Date | null;
-  lastAckError: string | null;
-  rps: string;
-  inflight: number;
-  eventLoopP99Ms: number;
-  usageBacklog: number;
-  startedAt: Date;
-}
+import { query, queryOne, sql } from '../database/sql.ts';
+import type { Statement } from '../database/sql.ts';
+import { viewOfNode, viewOfWorker } from './node.view.ts';
+import type { NodeView, WorkerRow } from './node.view.ts';
 
 const NAME = /^[\w][\w .:-]{0,63}$/;
 
@@ -67,39 +46,121 @@ export async function rotateNodeToken(em: EntityManager, nodeId: string): Promis
   const changed = await queryOne(
     em,
     sql`
-    update data_plane_node set token_digest = ${digestOf(token)} where id = ${nodeId} returning id`,
+    update data_plane_node set token_digest = ${digestOf(token)}
+      where id = ${nodeId} and worker_of is null returning id`,
   );
   if (!changed) throw noSuchNode();
   return token;
 }
 
 /**
- * Asks a node to finish its requests and exit. The node learns of it with its next heartbeat, and serves
- * again after a restart. A node that is offline counts as gone for good. Throws NOT_FOUND for an unknown id.
+ * Asks all workers of a node to finish their requests and exit. They learn of it with their next heartbeat,
+ * and serve again after a restart. A node that is offline counts as gone for good. Throws NOT_FOUND for an
+ * unknown id.
  */
 export async function drainNode(em: EntityManager, nodeId: string): Promise<void> {
-  const changed = await queryOne(
-    em,
-    sql`update data_plane_node set draining = true where id = ${nodeId} returning id`,
-  );
-  if (!changed) throw noSuchNode();
-  await writeOffNode(em, nodeId);
+  const ids = await workerIds(em, nodeId);
+  await query(em, sql`update data_plane_node set draining = true where id = any(${ids}::text[])`);
+  for (const id of ids) await writeOffNode(em, id);
   await publish(em, 'adminNodeUpdated', { audience: EVERYBODY, id: nodeId });
 }
 
-/** The node that a `gnt_…` token belongs to; null for an unknown token. */
+/** Ids of the rows of a node: its own, and its further workers'. Throws NOT_FOUND for an unknown id. */
+export async function workerIds(em: EntityManager, nodeId: string): Promise<string[]> {
+  const rows = await query<{ id: string }>(
+    em,
+    sql`select w.id from data_plane_node n join data_plane_node w on w.id = n.id or w.worker_of = n.id
+      where n.id = ${nodeId} and n.worker_of is null order by w.worker`,
+  );
+  if (rows.length === 0) throw noSuchNode();
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * The node or the worker that a `gnt_…` token belongs to; null for an unknown token. Stores a worker that it
+ * meets for the first time.
+ */
 export async function findNodeByToken(em: EntityManager, token: string): Promise<NodeIdentity | null> {
-  const found = await queryOne<NodeIdentity>(
+  const { nodeToken, worker } = splitWorkerToken(token);
+  const node = await queryOne<NodeIdentity>(
     em,
     sql`
-    select id, name from data_plane_node where token_digest = ${digestOf(token)}`,
+    select id, name from data_plane_node where token_digest = ${digestOf(nodeToken)}`,
+  );
+  if (!node || worker === 1) return node ?? null;
+  return (await findWorker(em, node.id, worker)) ?? (await addWorker(em, node, worker));
+}
+
+async function findWorker(em: EntityManager, nodeId: string, worker: number): Promise<NodeIdentity | null> {
+  const found = await queryOne<NodeIdentity>(
+    em,
+    sql`select id, name from data_plane_node where worker_of = ${nodeId} and worker = ${worker}`,
   );
   return found ?? null;
 }
 
-/** All nodes, or those with the given ids, sorted by name. */
+/** Stores a worker. It signs in with the token of its node, so its own digest is that of no token. */
+async function addWorker(
+  em: EntityManager,
+  node: NodeIdentity,
+  worker: number,
+): Promise<NodeIdentity | null> {
+  await query(
+    em,
+    sql`
+    insert into data_plane_node (id, name, token_digest, worker_of, worker)
+    values (${newId('nod')}, ${`${node.name}#${worker}`}, ${digestOf(issueSecret('gnt'))}, ${node.id},
+      ${worker})
+    on conflict do nothing`,
+  );
+  return findWorker(em, node.id, worker);
+}
+
+/** All nodes, or those to which the given ids of nodes and workers belong, sorted by name. */
 export async function listNodes(em: EntityManager, ids?: readonly string[]): Promise<NodeView[]> {
-  const rows = await query<NodeRow>(
+  const rows = await readWorkers(
+    em,
+    ids
+      ? sql`coalesce(n.worker_of, n.id) in
+          (select coalesce(worker_of, id) from data_plane_node where id = any(${[...ids]}::text[]))`
+      : sql`true`,
+  );
+  const workers = Map.groupBy(rows, (row) => row.worker_of);
+  return (workers.get(null) ?? []).map((node) => viewOfNode(node, workers.get(node.id) ?? []));
+}
+
+/** Nodes by the ids of nodes and workers; see batches.ts. */
+export const nodesByIds: Lookup<NodeView> = async (em, ids) => {
+  const nodes = new Map((await listNodes(em, ids)).map((node) => [node.id, node]));
+  const rows = await query<{ id: string; node_id: string }>(
+    em,
+    sql`select id, coalesce(worker_of, id) as node_id from data_plane_node
+      where id = any(${[...ids]}::text[])`,
+  );
+  return new Map(
+    rows.flatMap((row) => {
+      const node = nodes.get(row.node_id);
+      return node ? [[row.id, node] as const] : [];
+    }),
+  );
+};
+
+/** The node with this id, or of the worker with this id. Throws NOT_FOUND for an unknown id. */
+export async function nodeById(em: EntityManager, id: string): Promise<NodeView> {
+  const [node] = await listNodes(em, [id]);
+  if (!node) throw noSuchNode();
+  return node;
+}
+
+/** One worker by itself, under its own id. Throws NOT_FOUND for an unknown id. */
+export async function workerById(em: EntityManager, id: string): Promise<NodeView> {
+  const [row] = await readWorkers(em, sql`n.id = ${id}`);
+  if (!row) throw noSuchNode();
+  return viewOfWorker(row);
+}
+
+function readWorkers(em: EntityManager, condition: Statement): Promise<WorkerRow[]> {
+  return query<WorkerRow>(
     em,
     sql`
     select n.*, h.revision as latest_revision,
@@ -107,70 +168,10 @@ export async function listNodes(em: EntityManager, ids?: readonly string[]): Pro
         applied_age,
       (extract(epoch from clock_timestamp() - n.last_seen_at) * 1000)::bigint::text as seen_age
     from data_plane_node n cross join config_head h
-    where ${ids ? sql`n.id = any(${[...ids]}::text[])` : sql`true`} order by n.name`,
+    where ${condition} order by n.name`,
   );
-  return rows.map(toView);
-}
-
-/** Nodes by their ids; see batches.ts. */
-export const nodesByIds: Lookup<NodeView> = async (em, ids) =>
-  new Map((await listNodes(em, ids)).map((node) => [node.id, node]));
-
-/** One node. Throws NOT_FOUND for an unknown id. */
-export async function nodeById(em: EntityManager, id: string): Promise<NodeView> {
-  const [node] = await listNodes(em, [id]);
-  if (!node) throw noSuchNode();
-  return node;
 }
 
 function noSuchNode(): UserFailure {
   return new UserFailure('NOT_FOUND', 'There is no such node. Choose one of the list of nodes.', 'id');
-}
-
-interface NodeRow {
-  id: string;
-  name: string;
-  region: string | null;
-  version: string | null;
-  applied_revision: number;
-  latest_revision: number;
-  applied_age: string;
-  seen_age: string | null;
-  last_ack_error: string | null;
-  rps: string;
-  inflight: number;
-  event_loop_p99_ms: number;
-  usage_backlog: number;
-  draining: boolean;
-  last_seen_at: string | null;
-  started_at: string | null;
-  created_at: string;
-}
-
-function toView(row: NodeRow): NodeView {
-  return {
-    id: row.id,
-    name: row.name,
-    region: row.region,
-    version: row.version ?? '',
-    state: stateOf(row),
-    retired: row.draining && stateOf(row) === 'OFFLINE',
-    appliedRevision: row.applied_revision,
-    latestRevision: row.latest_revision,
-    lagMs: row.applied_revision >= row.latest_revision ? 0 : Math.min(Number(row.applied_age), 2 ** 31 - 1),
-    lastSeenAt: row.last_seen_at ? toDate(row.last_seen_at) : null,
-    lastAckError: row.last_ack_error,
-    rps: row.rps,
-    inflight: row.inflight,
-    eventLoopP99Ms: row.event_loop_p99_ms,
-    usageBacklog: row.usage_backlog,
-    startedAt: toDate(row.started_at ?? row.created_at),
-  };
-}
-
-function stateOf(row: NodeRow): NodeState {
-  if (row.seen_age === null) return 'JOINING';
-  if (Number(row.seen_age) > OFFLINE_AFTER_MS) return 'OFFLINE';
-  if (row.draining) return 'DRAINING';
-  return row.applied_revision >= row.latest_revision ? 'IN_SYNC' : 'LAGGING';
 }

@@ -5,7 +5,7 @@ import { UserFailure } from '../graphql/errors.ts';
 import type { Acknowledgement } from '../database/config-log.ts';
 import { EVERYBODY, publish } from '../database/events.ts';
 import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
-import type { ServingNode } from './confirmations.ts';
+import type { ServingWorker } from './confirmations.ts';
 
 /** The channel of acknowledgements; the payload is the node's id. */
 export const ACK_CHANNEL = 'gateway_ack';
@@ -67,26 +67,28 @@ export async function endStream(em: EntityManager, streamId: string): Promise<vo
 }
 
 /**
- * The nodes that may still serve, by id: those with an open stream, and all others that were not drained and
- * have a configuration that is not older than their MAX_CONFIG_AGE. A stopped node counts as well, because a
- * start without a control plane serves with the stored configuration.
+ * The workers of nodes that may still serve: those with an open stream, and all others that were not drained
+ * and have a configuration that is not older than their MAX_CONFIG_AGE. A stopped node counts as well,
+ * because a start without a control plane serves with the stored configuration.
  */
-export async function servingNodes(em: EntityManager): Promise<ServingNode[]> {
+export async function servingNodes(em: EntityManager): Promise<ServingWorker[]> {
   const isStreaming = sql`coalesce(
     stream_seen_at > clock_timestamp() - ${STREAM_FRESH_MS} * interval '1 millisecond', false)`;
   // A process that stops gives up the journal.
   const isOnline = sql`coalesce(
     last_seen_at > clock_timestamp() - ${OFFLINE_AFTER_MS} * interval '1 millisecond', false)
     and journal_id is not null`;
-  const rows = await query<{ id: string; applied_revision: number; reachable: boolean }>(
+  const rows = await query<{ id: string; node_id: string; applied_revision: number; reachable: boolean }>(
     em,
     sql`
-    select id, applied_revision, ${isStreaming} or ${isOnline} as reachable from data_plane_node
+    select id, coalesce(worker_of, id) as node_id, applied_revision,
+      ${isStreaming} or ${isOnline} as reachable from data_plane_node
     where ${isStreaming} or (not draining and config_ms is not null
       and watched_ms() - config_ms <= max_config_age_ms + ${CONFIG_AGE_MARGIN_MS}) order by id`,
   );
   return rows.map((row) => ({
     id: row.id,
+    nodeId: row.node_id,
     appliedRevision: row.applied_revision,
     isReachable: row.reachable,
   }));

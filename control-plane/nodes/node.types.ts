@@ -5,7 +5,7 @@ import { describeEnum } from '../graphql/enums.ts';
 import { UserError } from '../graphql/errors.ts';
 import { GlobalObject } from '../graphql/global-object.ts';
 import { DateTime, Decimal } from '../graphql/scalars.ts';
-import type { NodeState } from './node.service.ts';
+import type { NodeState } from './node.view.ts';
 
 const NodeStateEnum = describeEnum('NodeState', 'State of a data-plane node.', {
   JOINING: 'Has a token and has never contacted the control plane.',
@@ -15,8 +15,8 @@ const NodeStateEnum = describeEnum('NodeState', 'State of a data-plane node.', {
   DRAINING: 'Finishes its requests and accepts no new ones.',
 });
 
-/** One process of the data plane. */
-@ObjectType({ implements: GlobalObject, description: 'One process of the data plane.' })
+/** A node of the data plane, with all its workers. */
+@ObjectType({ implements: GlobalObject, description: 'A node of the data plane, with all its workers.' })
 export class DataPlaneNode extends GlobalObject {
   @Field(() => String, { description: 'The name that an administrator gave the node.' })
   name!: string;
@@ -35,7 +35,12 @@ export class DataPlaneNode extends GlobalObject {
   })
   retired!: boolean;
 
-  @Field(() => Int, { description: 'The configuration revision that the node serves.' })
+  @Field(() => Int, { description: 'Number of its worker processes that were heard in the last 20 seconds.' })
+  workers!: number;
+
+  @Field(() => Int, {
+    description: 'The configuration revision that the node serves: that of the worker with the oldest one.',
+  })
   appliedRevision!: number;
 
   @Field(() => Int, { description: 'The newest configuration revision.' })

@@ -7,6 +7,7 @@ import { OFFLINE_AFTER_MS } from '@gateway/shared/node-api';
 import { UserFailure } from '../graphql/errors.ts';
 import { EVERYBODY, publish } from '../database/events.ts';
 import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
+import { writeOffNode } from '../pools/permit.service.ts';
 import { decideRegistration } from './registration.rules.ts';
 import type { ProcessStart, RegistrationState, RegistrationVerdict } from './registration.rules.ts';
 
@@ -35,6 +36,8 @@ export interface Registration {
   process?: ProcessStart | undefined;
   /** How long the process serves with an unconfirmed configuration. Absent from earlier releases. */
   maxConfigAgeMs?: number | undefined;
+  /** False if the process only settles the journal of a worker that the node no longer has; else absent. */
+  serves?: boolean | undefined;
 }
 
 /**
@@ -92,6 +95,7 @@ async function judge(
 
 async function replaceProcess(em: EntityManager, nodeId: string, registration: Registration): Promise<void> {
   const { version, region, publicKey, journalId, process, maxConfigAgeMs } = registration;
+  const { serves = true } = registration;
   await query(
     em,
     sql`
@@ -104,10 +108,12 @@ async function replaceProcess(em: EntityManager, nodeId: string, registration: R
     em,
     sql`
     update data_plane_node set version = ${version}, region = ${region}, public_key = ${publicKey},
-      journal_id = ${journalId}, started_at = now(), last_seen_at = now(), draining = false,
+      journal_id = ${journalId}, started_at = now(), last_seen_at = now(), draining = ${!serves},
       last_ack_error = null, max_config_age_ms = ${maxConfigAgeMs ?? MAX_CONFIG_AGE_DEFAULT_MS}
     where id = ${nodeId}`,
   );
+  // The process holds the lock of the journal, so no process of this worker can serve pools alone.
+  if (!serves) await writeOffNode(em, nodeId);
   await publish(em, 'adminNodeUpdated', { audience: EVERYBODY, id: nodeId });
 }
 

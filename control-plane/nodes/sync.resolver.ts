@@ -18,7 +18,7 @@ import { requestLease } from '../wallet/lease.service.ts';
 import { recordHealthReports } from '../upstreams/health.service.ts';
 import { heartbeat, touchJournal } from './contact.service.ts';
 import { NodeLeaseCloseInput, NodeLeasePayload, NodeLeaseRequestInput } from './lease.types.ts';
-import { nodeById } from './node.service.ts';
+import { workerById } from './node.service.ts';
 import { NodePayload } from './node.types.ts';
 
 import { registerNode } from './registration.service.ts';
@@ -49,10 +49,12 @@ export class SyncResolver {
         // Nodes of earlier releases send neither.
         const process = start && instanceId ? { start, instanceId } : undefined;
         const maxConfigAgeMs = input.maxConfigAgeSeconds ? input.maxConfigAgeSeconds * 1000 : undefined;
-        await registerNode(em, id, { ...input, region: input.region ?? null, process, maxConfigAgeMs });
+        const serves = input.serves ?? undefined;
+        const rest = { region: input.region ?? null, process, maxConfigAgeMs, serves };
+        await registerNode(em, id, { ...input, ...rest });
         await announceSettings(em, context.settings);
       });
-      return { node: await nodeById(context.em, id) };
+      return { node: await workerById(context.em, id) };
     });
   }
 
@@ -84,7 +86,7 @@ export class SyncResolver {
       await heartbeat(context.em, id, input);
       await recordHealthReports(context.em, id, input);
       await recordOldSecretUses(context.em, input.oldSecrets ?? []);
-      return { node: await nodeById(context.em, id) };
+      return { node: await workerById(context.em, id) };
     });
   }
 

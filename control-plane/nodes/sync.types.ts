@@ -53,6 +53,14 @@ export class NodeRegisterInput {
       'releases, means 24 hours.',
   })
   maxConfigAgeSeconds?: number | null;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description:
+      'False for a process that serves no requests and only settles the journal of a worker that the ' +
+      'node no longer has; null means true.',
+  })
+  serves?: boolean | null;
 }
 
 /** Acknowledgement or refusal of a revision. */

@@ -1,52 +1,14 @@
 /** Health of upstreams: stores the latest report of each node and of each probe, and combines them. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { OFFLINE_AFTER_MS } from '@gateway/shared/node-api';
-import { CIRCUIT_STATES, UPSTREAMS_MAX } from '@gateway/shared/upstream-health';
+import { UPSTREAMS_MAX } from '@gateway/shared/upstream-health';
 import type { CircuitState, Fault, UpstreamReport } from '@gateway/shared/upstream-health';
 import { inTransaction, query, sql, toDate } from '../database/sql.ts';
+import { viewOf } from './health.view.ts';
+import type { HealthView, NodeHealth } from './health.view.ts';
 import { lastOfEach, recordCredentials, recordRoutes } from './left-alone.service.ts';
 import type { LeftAloneReports } from './left-alone.service.ts';
 import type { ProbeResult } from './probe.ts';
-
-/** Error rates above which an upstream counts as degraded or down. */
-const DEGRADED_ABOVE = 0.05;
-const DOWN_ABOVE = 0.5;
-
-/** Health of one upstream on one node. */
-export interface NodeHealth {
-  nodeName: string;
-  asOf: Date;
-  circuit: CircuitState;
-  requests: number;
-  busy: number;
-  timeouts: number;
-  refused: number;
-  failed: number;
-  p50LatencyMs: number | null;
-  p95LatencyMs: number | null;
-  inputTokens: number;
-  cachedTokens: number;
-  /** By how much the node's clock is ahead of the upstream's, in ms, if that may be why it refuses. */
-  clockAheadMs: number | null;
-}
-
-/** Health of one upstream over all nodes that reported recently. */
-export interface HealthView {
-  status: 'OK' | 'DEGRADED' | 'DOWN' | 'UNKNOWN';
-  circuit: CircuitState;
-  requests5m: number;
-  /** 0 to 1 with four fraction digits; null if there were no requests. */
-  errorRate5m: string | null;
-  p95LatencyMs: number | null;
-  /** Decimal, because sums over nodes may exceed 32 bits. */
-  inputTokens5m: string;
-  cachedTokens5m: string;
-  asOf: Date | null;
-  nodes: NodeHealth[];
-}
-
-/** Health of an upstream without recent reports. */
-export const UNKNOWN_HEALTH: HealthView = viewOf([]);
 
 /** The health reports of a node. Nodes of earlier releases send none. */
 export interface NodeReports extends LeftAloneReports {
@@ -155,10 +117,11 @@ export async function healthOfProviders(
   const rows = await query<HealthRow>(
     em,
     sql`
-    select h.*, n.name as node_name from upstream_health h join data_plane_node n on n.id = h.node_id
+    select h.*, n.name as node_name from upstream_health h join data_plane_node w on w.id = h.node_id
+      join data_plane_node n on n.id = coalesce(w.worker_of, w.id)
     where h.provider_id = any(${[...ids]}::text[])
       and h.at > clock_timestamp() - ${OFFLINE_AFTER_MS} * interval '1 millisecond'
-    order by n.name`,
+    order by n.name, w.worker`,
   );
   const byProvider = Map.groupBy(rows, (row) => row.provider_id);
   return new Map([...byProvider].map(([id, group]) => [id, viewOf(group.map(nodeHealthOf))]));
@@ -183,35 +146,6 @@ export async function probesOfProviders(
       from upstream_probe where provider_id = any(${[...ids]}::text[])`,
   );
   return new Map(rows.map(({ id, at, ...probe }) => [id, { ...probe, at: toDate(at) }]));
-}
-
-/** Combines the reports of several nodes: the worst circuit, the highest latency, the sum of all requests. */
-function viewOf(nodes: NodeHealth[]): HealthView {
-  const sum = (value: (node: NodeHealth) => number): number =>
-    nodes.reduce((total, node) => total + value(node), 0);
-  const requests = sum((node) => node.requests);
-  const errors = sum(({ busy, timeouts, refused, failed }) => busy + timeouts + refused + failed);
-  const errorRate = requests > 0 ? errors / requests : null;
-  const circuits = nodes.map(({ circuit }) => CIRCUIT_STATES.indexOf(circuit));
-  const latencies = nodes.flatMap(({ p95LatencyMs }) => p95LatencyMs ?? []);
-  return {
-    status: statusOf(nodes, errorRate),
-    circuit: CIRCUIT_STATES[Math.max(0, ...circuits)] ?? 'CLOSED',
-    requests5m: requests,
-    errorRate5m: errorRate?.toFixed(4) ?? null,
-    inputTokens5m: String(sum((node) => node.inputTokens)),
-    cachedTokens5m: String(sum((node) => node.cachedTokens)),
-    p95LatencyMs: latencies.length > 0 ? Math.max(...latencies) : null,
-    asOf: nodes.length > 0 ? new Date(Math.max(...nodes.map(({ asOf }) => asOf.getTime()))) : null,
-    nodes,
-  };
-}
-
-function statusOf(nodes: readonly NodeHealth[], errorRate: number | null): HealthView['status'] {
-  if (nodes.length === 0) return 'UNKNOWN';
-  if (nodes.every(({ circuit }) => circuit === 'OPEN') || (errorRate ?? 0) > DOWN_ABOVE) return 'DOWN';
-  const isOk = nodes.every(({ circuit }) => circuit === 'CLOSED') && (errorRate ?? 0) <= DEGRADED_ABOVE;
-  return isOk ? 'OK' : 'DEGRADED';
 }
 
 function nodeHealthOf({ node_name, at, p50_ms, p95_ms, ...row }: HealthRow): NodeHealth {
