@@ -37,59 +37,70 @@ export interface Vitals {
   skippedRecords: number;
 }
 
-/** The metrics of the vitals: name, kind, help, value. */
-const SHOWN: readonly [string, 'gauge' | 'counter', string, (vitals: Vitals) => number][] = [
-  ['gateway_config_revision', 'gauge', 'The revision of the configuration served.', (v) => v.revision],
+/** How the gauges of the workers of a node are combined; counters are added up. */
+type Combined = 'sum' | 'min' | 'max';
+
+/** The metrics of the vitals: name, kind, help, value, and how workers are combined. */
+const SHOWN: readonly [string, 'gauge' | 'counter', string, (vitals: Vitals) => number, Combined][] = [
+  ['gateway_config_revision', 'gauge', 'The revision of the configuration served.', (v) => v.revision, 'min'],
   [
     'gateway_config_confirmed_timestamp_seconds',
     'gauge',
     "When the control plane last confirmed the configuration, by the control plane's clock; 0 for never.",
     (v) => (v.confirmedAt ?? 0) / 1_000,
+    'min',
   ],
-  ['gateway_node_leaving', 'gauge', '1 while the node shuts down.', (v) => Number(v.leaving)],
+  ['gateway_node_leaving', 'gauge', '1 while the node shuts down.', (v) => Number(v.leaving), 'max'],
   [
     'gateway_credentials_unreadable',
     'gauge',
     'Credentials of upstreams that cannot be decrypted and are not used.',
     (v) => v.unreadableCredentials,
+    'max',
   ],
   [
     'gateway_upstream_records_skipped',
     'gauge',
     'Records of upstreams and routes that this release cannot read and does not use.',
     (v) => v.skippedRecords,
+    'max',
   ],
   [
     'gateway_journal_writable',
     'gauge',
     '1 while charges can be written to the journal.',
     (v) => Number(v.journalWritable),
+    'min',
   ],
   [
     'gateway_usage_backlog',
     'gauge',
     'Usage records that the control plane has not acknowledged.',
     (v) => v.usageBacklog,
+    'sum',
   ],
   [
     'gateway_usage_dropped_total',
     'counter',
     'Usage records of free requests that were dropped.',
     (v) => v.usageDropped,
+    'sum',
   ],
   [
     'gateway_charges_quarantined',
     'gauge',
     'Quarantined charges, which the control plane cannot read; the log names their request ids.',
     (v) => v.quarantined,
+    'sum',
   ],
-  ['gateway_leases', 'gauge', 'Leases held.', (v) => v.leases],
-  ['gateway_charges_total', 'counter', 'Charges written to the journal.', (v) => v.charges],
+  ['gateway_leases', 'gauge', 'Leases held.', (v) => v.leases, 'sum'],
+  ['gateway_charges_total', 'counter', 'Charges written to the journal.', (v) => v.charges, 'sum'],
   [
     'gateway_charged_usd_total',
     'counter',
     'Sum of these charges in USD.',
     (v) => Number(v.chargedMicros) / 1e6,
+    'sum',
   ],
 ];
 
@@ -156,13 +167,14 @@ export class Metrics {
 /** The release of this process, as a metric that is always 1. */
 function showBuild(registry: Registry): void {
   const about = { name: 'gateway_build_info', help: 'The release of the process; always 1.' };
-  const build = new Gauge({ ...about, labelNames: ['version', 'runtime'], registers: [registry] });
+  const labelNames = ['version', 'runtime'] as const;
+  const build = new Gauge({ ...about, labelNames, aggregator: 'first', registers: [registry] });
   build.set({ version: RELEASE, runtime: process.version }, 1);
 }
 
 function showVitals(registry: Registry, vitals: () => Vitals): void {
-  for (const [name, kind, help, valueOf] of SHOWN) {
-    const about = { name, help, registers: [registry] };
+  for (const [name, kind, help, valueOf, aggregator] of SHOWN) {
+    const about = { name, help, aggregator, registers: [registry] };
     if (kind === 'gauge')
       new Gauge({
         ...about,

@@ -63,8 +63,9 @@ export function showUpstreams(registry: Registry, states: ObservableUpstreams): 
   });
   new Gauge({
     name: 'gateway_upstream_circuit',
-    help: 'Circuit of an upstream: 0 closed, 1 half open, 2 open.',
+    help: 'Circuit of an upstream: 0 closed, 1 half open, 2 open; the worst one of all workers.',
     labelNames: ['provider'],
+    aggregator: 'max',
     registers,
     collect() {
       for (const { providerId, circuit } of states.circuits())

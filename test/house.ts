@@ -38,8 +38,11 @@ export interface HouseNode {
   /** The base address that clients use. */
   url: string;
   process: HouseProcess;
-  /** Starts the same node again (same folder, same token, same port) after `kill` or `stop`. */
-  restart(): Promise<void>;
+  /**
+   * Starts the same node again (same folder, same token, same port) after `kill` or `stop`; `env` replaces
+   * some of its variables.
+   */
+  restart(env?: Record<string, string>): Promise<void>;
 }
 
 export interface Customer {
@@ -174,10 +177,10 @@ async function startNode({
     ALLOW_PRIVATE_UPSTREAMS: 'on',
     ...options.nodeEnv,
   };
-  const start = (port: string): Promise<HouseProcess> =>
+  const start = (port: string, more: Record<string, string> = {}): Promise<HouseProcess> =>
     startProcess({
       entry: 'data-plane/main.ts',
-      env: { ...env, DATA_PORT: port },
+      env: { ...env, ...more, DATA_PORT: port },
       logFile: join(dataDir, `${name}.log`),
       ...(options.nodeExecArgv && { execArgv: options.nodeExecArgv }),
     });
@@ -185,8 +188,8 @@ async function startNode({
     name,
     url: '',
     process: await start(String(port)),
-    restart: async () => {
-      node.process = await start(String(node.process.port));
+    restart: async (more) => {
+      node.process = await start(String(node.process.port), more);
     },
   };
   node.url = `http://127.0.0.1:${node.process.port}`;

@@ -18,6 +18,7 @@ const PROVEN = [
   ...['control-plane/migrations', 'data-plane/ledger', 'data-plane/permits', 'data-plane/dialects'],
   ...['data-plane/bill.ts', 'shared/money.ts', 'shared/usage-report.ts', 'shared/permits.ts'],
   ...['shared/lease-api.ts', 'shared/node-api.ts'],
+  ...['data-plane/run', 'data-plane/workers'],
   ...['control-plane/payments', 'control-plane/intelligence', 'control-plane/local', 'control-plane/graphql'],
   ...['control-plane/playground', 'data-plane/config', 'data-plane/control', 'tools/sweep.mjs'],
   ...['console', '*Dockerfile'],

@@ -10,6 +10,8 @@ import type { KeyStop, StoppedBy } from '../config/config.ts';
 import type { Cut } from '../call/cut.ts';
 import { networkOf } from './addresses.ts';
 import { RequestsPerMinute } from './requests-per-minute.ts';
+import { ONLY_WORKER, partOf } from '../workers/worker.ts';
+import type { Worker } from '../workers/worker.ts';
 import type { KeyRecord } from '@gateway/shared/records';
 
 /** Counts concurrent requests by id, and refuses those above the limit instead of queuing them. */
@@ -48,9 +50,16 @@ export class Bulkhead {
 
 /** Counts concurrent realtime sessions by key, wallet and address. */
 export class Sessions {
-  readonly #keys = new Bulkhead(SESSIONS_PER_KEY, 'sessions');
-  readonly #wallets = new Bulkhead(SESSIONS_PER_WALLET, 'sessions');
-  readonly #addresses = new Bulkhead(SESSIONS_PER_ADDRESS, 'sessions');
+  readonly #keys: Bulkhead;
+  readonly #wallets: Bulkhead;
+  readonly #addresses: Bulkhead;
+
+  /** Workers of a node share its limits. */
+  constructor(worker: Worker = ONLY_WORKER) {
+    this.#keys = new Bulkhead(partOf(SESSIONS_PER_KEY, worker), 'sessions');
+    this.#wallets = new Bulkhead(partOf(SESSIONS_PER_WALLET, worker), 'sessions');
+    this.#addresses = new Bulkhead(partOf(SESSIONS_PER_ADDRESS, worker), 'sessions');
+  }
 
   /** Counts a session that starts. Throws `too_many_concurrent`, else returns the function that ends it. */
   enter(address: string, key: Pick<KeyRecord, 'id' | 'walletId'>): () => void {
@@ -128,9 +137,9 @@ export class StreamsByKey {
 export class FreeRequests {
   readonly #requests: RequestsPerMinute;
 
-  /** `now` is a monotonic clock in ms. */
-  constructor(now: () => number) {
-    this.#requests = new RequestsPerMinute(now, FREE_REQUESTS_PER_MINUTE);
+  /** `now` is a monotonic clock in ms. Workers of a node share its limit. */
+  constructor(now: () => number, worker: Worker = ONLY_WORKER) {
+    this.#requests = new RequestsPerMinute(now, partOf(FREE_REQUESTS_PER_MINUTE, worker));
   }
 
   /** Counts one request, or throws `rate_limited`. */

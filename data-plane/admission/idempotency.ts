@@ -8,6 +8,8 @@ import type { NodeProcess, NodeRequestClaimAnswer, NodeRequestClaimInput } from 
 import type { Call } from '../call/call.ts';
 import type { Control } from '../control/client.ts';
 import { RELEASED_KEYS_PER_MINUTE } from '../limits.ts';
+import { ONLY_WORKER, partOf } from '../workers/worker.ts';
+import type { Worker } from '../workers/worker.ts';
 import { RequestsPerMinute } from './requests-per-minute.ts';
 
 /** The idempotency records of all nodes, kept by the control plane. */
@@ -31,6 +33,8 @@ export interface IdempotencyStoreParts {
   pause(ms: number): Promise<void>;
   /** A random number from 0 to below 1. */
   random(): number;
+  /** Workers of a node share its limit of released keys. By default the node is one process. */
+  worker?: Worker | undefined;
 }
 
 /**
@@ -63,7 +67,10 @@ export class RemoteIdempotencyStore implements IdempotencyStore {
 
   constructor(parts: IdempotencyStoreParts) {
     this.#parts = parts;
-    this.#released = new RequestsPerMinute(parts.now, RELEASED_KEYS_PER_MINUTE);
+    this.#released = new RequestsPerMinute(
+      parts.now,
+      partOf(RELEASED_KEYS_PER_MINUTE, parts.worker ?? ONLY_WORKER),
+    );
   }
 
   async reserve(input: Omit<NodeRequestClaimInput, keyof NodeProcess>): Promise<NodeRequestClaimAnswer> {

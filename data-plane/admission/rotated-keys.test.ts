@@ -1,5 +1,5 @@
 /** Uses of rotated keys with their previous secret: what the heartbeat reports, and what counts as a use. */
-import { OLD_SECRETS_MAX } from '@gateway/shared/node-api';
+import { OLD_SECRETS_MAX } from '@gateway/shared/old-secrets';
 import { digestOf, issueKey } from '@gateway/shared/secrets';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startNode } from '../../test/request-path.ts';

@@ -1,6 +1,6 @@
 /** Remembers which rotated keys are still used with their previous secret, for the node's heartbeat. */
-import { OLD_SECRETS_MAX } from '@gateway/shared/node-api';
-import type { OldSecretReport } from '@gateway/shared/node-api';
+import { OLD_SECRETS_MAX } from '@gateway/shared/old-secrets';
+import type { OldSecretReport } from '@gateway/shared/old-secrets';
 
 /** How long a use is reported, in ms: several heartbeats, so that one may be lost. */
 const REPORTED_MS = 5 * 60_000;

@@ -1,6 +1,8 @@
 /** Limits what an address may take without a valid key: connections, and failed authentications. */
 import type { Server, Socket } from 'node:net';
 import { GatewayError } from '@gateway/shared/failures';
+import { ONLY_WORKER, partOf } from '../workers/worker.ts';
+import type { Worker } from '../workers/worker.ts';
 import { isListed, networkOf, plainAddress } from './addresses.ts';
 import {
   COUNTED_ADDRESSES,
@@ -18,6 +20,8 @@ interface StrangersOptions {
   /** A monotonic clock in ms. */
   now: () => number;
   trustedProxies: readonly string[];
+  /** Workers of a node share its limits. By default the node is one process. */
+  worker?: Worker;
 }
 
 /** The connections without a valid key by address, and the failed authentications of the last minute. */
@@ -41,8 +45,9 @@ export class Strangers {
       const network = this.networkOf(socket);
       if (network === undefined) return;
       const count = (this.#connections.get(network) ?? 0) + 1;
-      const most = STRANGERS_MAX + (this.#isKnown(network) ? KNOWN_RESERVE : 0);
-      if (count > STRANGERS_PER_ADDRESS || this.#sockets.size >= most) return void socket.destroy();
+      const most = this.#part(STRANGERS_MAX) + (this.#isKnown(network) ? this.#part(KNOWN_RESERVE) : 0);
+      if (count > this.#part(STRANGERS_PER_ADDRESS) || this.#sockets.size >= most)
+        return void socket.destroy();
       this.#connections.set(network, count);
       this.#sockets.set(socket, network);
       socket.once('close', () => this.#forget(socket));
@@ -59,6 +64,10 @@ export class Strangers {
     if (this.#known.size <= KNOWN_ADDRESSES) return;
     const [oldest] = this.#known.keys();
     if (oldest !== undefined) this.#known.delete(oldest);
+  }
+
+  #part(limit: number): number {
+    return partOf(limit, this.#options.worker ?? ONLY_WORKER);
   }
 
   /** The network of the peer; undefined for a trusted proxy. */
@@ -92,7 +101,7 @@ export class Strangers {
     const count = (this.#failed.get(network) ?? 0) + 1;
     if (count === 1) this.#forgetOldest();
     this.#failed.set(network, count);
-    if (count <= FAILED_KEYS_PER_MINUTE) return failure;
+    if (count <= this.#part(FAILED_KEYS_PER_MINUTE)) return failure;
     return new GatewayError(
       'rate_limited',
       'Too many requests without a valid API key came from this address. Check the key, then wait.',

@@ -1,16 +1,21 @@
 /** Limits the idle connections of one wallet. */
 import type { Socket } from 'node:net';
 import { CONNECTIONS_PER_WALLET } from '../limits.ts';
+import { ONLY_WORKER, partOf } from '../workers/worker.ts';
+import type { Worker } from '../workers/worker.ts';
 import { isListed, plainAddress } from './addresses.ts';
 
 /** Counts connections by the wallet whose key they sent last. */
 export class WalletConnections {
   readonly #trustedProxies: readonly string[];
+  readonly #limit: number;
   readonly #wallets = new WeakMap<Socket, string>();
   readonly #counts = new Map<string, number>();
 
-  constructor(trustedProxies: readonly string[]) {
+  /** Workers of a node share its limit. */
+  constructor(trustedProxies: readonly string[], worker: Worker = ONLY_WORKER) {
     this.#trustedProxies = trustedProxies;
+    this.#limit = partOf(CONNECTIONS_PER_WALLET, worker);
   }
 
   /**
@@ -26,7 +31,7 @@ export class WalletConnections {
       this.#wallets.set(socket, walletId);
       this.#counts.set(walletId, (this.#counts.get(walletId) ?? 0) + 1);
     }
-    return (this.#counts.get(walletId) ?? 0) <= CONNECTIONS_PER_WALLET;
+    return (this.#counts.get(walletId) ?? 0) <= this.#limit;
   }
 
   #remove(walletId = ''): void {

@@ -10,7 +10,7 @@ import { Spool } from './spool.ts';
 import type { SpooledFile } from './spool.ts';
 
 const members = RELAY_MEMBERS.transcriptions;
-const spool = new Spool(mkdtempSync(join(tmpdir(), 'gateway-forms-')));
+const spool = new Spool({ folder: mkdtempSync(join(tmpdir(), 'gateway-forms-')) });
 
 type Piece = [name: string, value: string | Blob, filename?: string];
 

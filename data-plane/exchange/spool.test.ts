@@ -18,7 +18,7 @@ async function read(file: SpooledFile): Promise<Buffer> {
 
 describe('a spooled file', () => {
   it('returns the same bytes at every read, whatever the chunks were', async () => {
-    const spool = new Spool(folder());
+    const spool = new Spool({ folder: folder() });
     const pieces = fc.array(fc.integer({ min: 1, max: 200_000 }), { maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(pieces, async (sizes) => {
@@ -37,7 +37,7 @@ describe('a spooled file', () => {
 
   it('has no directory entry on disk', async () => {
     const path = folder();
-    const file = new Spool(path).file('one');
+    const file = new Spool({ folder: path }).file('one');
     await file.fill(Readable.from([Buffer.alloc(300_000, 'a')]));
     expect(readdirSync(path)).toEqual([]);
     expect((await read(file)).length).toBe(300_000);
@@ -45,7 +45,7 @@ describe('a spooled file', () => {
   });
 
   it('goes to the disk above the share of its wallet, and frees its memory when dropped', async () => {
-    const spool = new Spool(join(folder(), 'nowhere'));
+    const spool = new Spool({ folder: join(folder(), 'nowhere') });
     const small = (): Readable => Readable.from([Buffer.alloc(250_000)]);
     const fill = (walletId: string): Promise<void> => spool.file(walletId).fill(small());
     // Half of 64 MiB.
@@ -62,7 +62,7 @@ describe('a spooled file', () => {
   });
 
   it('occupies one buffer, whatever the number of its chunks', async () => {
-    const file = new Spool(folder()).file('one');
+    const file = new Spool({ folder: folder() }).file('one');
     await file.fill(Readable.from(Array.from({ length: 5_000 }, (_, at) => Buffer.from([at % 251]))));
     const chunks: Buffer[] = [];
     for await (const chunk of file.read()) chunks.push(chunk);
@@ -72,7 +72,7 @@ describe('a spooled file', () => {
   });
 
   it('has no content after it was dropped during the write', async () => {
-    const spool = new Spool(folder());
+    const spool = new Spool({ folder: folder() });
     const file = spool.file('one');
     const filling = file.fill(Readable.from(Array.from({ length: 50 }, () => Buffer.alloc(50_000))));
     await new Promise((resolve) => setImmediate(resolve));

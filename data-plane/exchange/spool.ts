@@ -12,6 +12,8 @@ import type { Readable } from 'node:stream';
 import { GatewayError } from '@gateway/shared/failures';
 import { SharedBudget } from '../call/shared-budget.ts';
 import { Slab } from '../call/slab.ts';
+import { ONLY_WORKER, partOf } from '../workers/worker.ts';
+import type { Worker } from '../workers/worker.ts';
 import { FILE_MEMORY_BYTES, SPOOL_DISK_BYTES, SPOOL_MEMORY_BYTES } from '../limits.ts';
 
 const READ_BYTES = 64 * 1024;
@@ -23,12 +25,15 @@ const NONCE_BYTES = 16;
 export class Spool {
   readonly #key = randomBytes(KEY_BYTES);
   readonly #folder: string;
-  readonly #memory = new SharedBudget({ total: SPOOL_MEMORY_BYTES, reserve: 0, floor: 0 });
-  readonly #disk = new SharedBudget({ total: SPOOL_DISK_BYTES, reserve: 0, floor: 0 });
+  readonly #memory: SharedBudget;
+  readonly #disk: SharedBudget;
 
-  /** `folder` holds the files that do not fit into memory. */
-  constructor(folder: string = tmpdir()) {
+  /** `folder` holds the files that do not fit into memory. Workers of a node share its limits. */
+  constructor({ folder = tmpdir(), worker = ONLY_WORKER }: { folder?: string; worker?: Worker } = {}) {
     this.#folder = folder;
+    const without = { reserve: 0, floor: 0 };
+    this.#memory = new SharedBudget({ total: partOf(SPOOL_MEMORY_BYTES, worker), ...without });
+    this.#disk = new SharedBudget({ total: partOf(SPOOL_DISK_BYTES, worker), ...without });
   }
 
   /** A new empty file of this wallet. The caller drops it. */

@@ -12,7 +12,12 @@ import { SlowBodies } from '../call/slow-bodies.ts';
 import type { UpstreamDialect } from '../dialects/dialect.ts';
 import { replaceMembers, scanMembers } from '../exchange/json-members.ts';
 import { Spool } from '../exchange/spool.ts';
-import { BODY_FLOOR_BYTES, BODY_MEMORY_BYTES, BODY_RESERVE_BYTES, DEFAULT_CONCURRENCY } from '../limits.ts';
+import {
+  BODY_FLOOR_BYTES,
+  BODY_MEMORY_BYTES,
+  BODY_RESERVE_BYTES,
+  DEFAULT_CONCURRENCY,
+} from '../limits.ts';
 import { Metrics } from '../metrics.ts';
 import type { Vitals } from '../metrics.ts';
 import type { Log } from '../log.ts';
@@ -23,6 +28,17 @@ import { Upstreams } from '../upstreams/ask.ts';
 import { identityTokens } from '../upstreams/clouds/identity-tokens.ts';
 import type { IdentityTokenFiles } from '../upstreams/clouds/identity-tokens.ts';
 import { UpstreamStates } from '../upstreams/states.ts';
+import { ONLY_WORKER, partOf } from '../workers/worker.ts';
+import type { Worker } from '../workers/worker.ts';
+
+/** The node that a worker belongs to. */
+export interface WholeNode {
+  worker: Worker;
+  /** Whether all other workers are ready. */
+  othersReady(): boolean;
+  /** The metrics of all workers together, in the text format. */
+  scrape(): Promise<string>;
+}
 
 /** The parts from which a node's server is built. */
 export interface ServerDependencies extends Pick<
@@ -37,8 +53,12 @@ export interface ServerDependencies extends Pick<
   stage?: () => Stage;
   /** The clock that determines the age of the configuration, in ms. By default the wall clock. */
   configClock?: () => number;
-  /** The state of the node for `/metrics`. */
+  /** The state of the node for readiness and metrics. */
   vitals?: () => Vitals;
+  /** The metrics of the process. By default the server creates its own. */
+  metrics?: Metrics;
+  /** The other workers of the node; absent if the node is one process. */
+  node?: WholeNode;
   /** Health of the upstreams. By default the server creates its own. */
   upstreamStates?: UpstreamStates;
   /** Uses of secrets that a rotation has replaced. By default the server creates its own. */
@@ -63,6 +83,7 @@ export function buildServices(dependencies: ServerDependencies): Services {
   const states = dependencies.upstreamStates ?? new UpstreamStates({ now, random: Math.random });
   const { trustedProxies } = dependencies.settings;
   const concurrency = () => store.current?.settings.concurrentRequests ?? DEFAULT_CONCURRENCY;
+  const worker = dependencies.node?.worker ?? ONLY_WORKER;
   const streams = new StreamsByKey();
   store.onKeysStopped((keys) => streams.stop(keys));
   return {
@@ -84,25 +105,27 @@ export function buildServices(dependencies: ServerDependencies): Services {
       editBody: (body, edits) => replaceMembers(body, scanMembers(body).members, { edits }),
       log: dependencies.log,
     }),
-    wallets: new Bulkhead(() => concurrency().perWallet),
-    keys: new Bulkhead(() => concurrency().perKey),
-    sessions: new Sessions(),
-    strangers: new Strangers({ now, trustedProxies }),
-    walletConnections: new WalletConnections(trustedProxies),
+    wallets: new Bulkhead(() => partOf(concurrency().perWallet, worker)),
+    keys: new Bulkhead(() => partOf(concurrency().perKey, worker)),
+    sessions: new Sessions(worker),
+    strangers: new Strangers({ now, trustedProxies, worker }),
+    walletConnections: new WalletConnections(trustedProxies, worker),
     refusals: new RepeatedRefusals({ now, ledger }),
-    freeRequests: new FreeRequests(now),
-    metrics: new Metrics(vitals, states),
+    freeRequests: new FreeRequests(now, worker),
+    metrics: dependencies.metrics ?? new Metrics(vitals, states),
     rotatedKeys: dependencies.rotatedKeys ?? new RotatedKeys(now),
-    spool: new Spool(),
+    spool: new Spool({ worker }),
   };
 }
 
 /** Builds what all request bodies of one server share: the memory budget and the tracker of slow bodies. */
 export function buildBodies(
-  { bodyMemoryBytes }: Pick<ServerDependencies, 'bodyMemoryBytes'>,
+  { bodyMemoryBytes, node }: Pick<ServerDependencies, 'bodyMemoryBytes' | 'node'>,
   { now }: Pick<Services, 'now'>,
 ): BodyParts {
-  const total = bodyMemoryBytes ?? BODY_MEMORY_BYTES;
-  const memory = new SharedBudget({ total, reserve: BODY_RESERVE_BYTES, floor: BODY_FLOOR_BYTES });
+  const worker = node?.worker ?? ONLY_WORKER;
+  const total = partOf(bodyMemoryBytes ?? BODY_MEMORY_BYTES, worker);
+  const reserve = partOf(BODY_RESERVE_BYTES, worker);
+  const memory = new SharedBudget({ total, reserve, floor: BODY_FLOOR_BYTES });
   return { memory, slow: new SlowBodies(now) };
 }

@@ -9,7 +9,6 @@ import type { FailureCode } from '@gateway/shared/failures';
 import { LineLimit } from '@gateway/shared/line-limit';
 import { RequestPace } from '@gateway/shared/request-pace';
 import { networkOf } from '../admission/addresses.ts';
-import { notReady, readyConfig } from '../answers/health.ts';
 import { CORS_HEADERS, openCall, unknownExpectation, wrongHost } from './arrival.ts';
 import { hasGenerativeKey } from '../admission/authenticate.ts';
 import type { BodyParts } from '../call/body.ts';
@@ -35,9 +34,11 @@ import type { Log } from '../log.ts';
 import { answerMalformed } from './malformed.ts';
 import { buildBodies, buildServices } from './build-services.ts';
 import type { ServerDependencies } from './build-services.ts';
+import { checkNodeReady, isDraining, isLeaving, readyNow } from './readiness.ts';
 import { siteRoutes } from './site.ts';
 import type { SiteRoute } from './site.ts';
 import { isUpgrade, pathOf, serveUpgrade } from './upgrade.ts';
+import { ONLY_WORKER, partOf } from '../workers/worker.ts';
 import type { UpgradeParts } from './upgrade.ts';
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -76,7 +77,7 @@ export function buildServer(dependencies: ServerDependencies): FastifyInstance {
   const services = buildServices(dependencies);
   const bodies = buildBodies(dependencies, services);
   const { log } = dependencies;
-  const node: Node = { services, dependencies, bodies, log, lines: linesOf(services, log) };
+  const node: Node = { services, dependencies, bodies, log, lines: linesOf(services, dependencies) };
   services.strangers.watch(app.server);
   const pace = new RequestPace({ networkOf: (socket) => services.strangers.networkOf(socket) });
   /** Answers a failure outside of the endpoint table. */
@@ -132,9 +133,12 @@ function answerPreflight(request: FastifyRequest, reply: FastifyReply): void {
 function registerTable(app: FastifyInstance, node: Node): void {
   const { store, settings } = node.dependencies;
   const { metricsToken } = settings;
-  const ready = () => checkReady(node.dependencies);
+  const ready = () => checkNodeReady(node.dependencies);
   const { version = '0.0.0' } = node.dependencies;
-  for (const route of siteRoutes({ store, metrics: node.services.metrics, metricsToken, ready, version })) {
+  const { registry } = node.services.metrics;
+  const scrape = node.dependencies.node?.scrape ?? (() => registry.metrics());
+  const metrics = { contentType: registry.contentType, scrape };
+  for (const route of siteRoutes({ store, metrics, metricsToken, ready, version })) {
     const { method, path: url } = route;
     app.route({ method, url, handler: (request, reply) => visit(node, route, { request, reply }) });
   }
@@ -213,35 +217,12 @@ function openOf(node: Node, request: IncomingMessage, response: ServerResponse):
   return openCall(request, response, { bodies, strangers, walletConnections, trustedProxies });
 }
 
-function isDraining({ stage }: ServerDependencies): boolean {
-  return stage?.() === 'draining';
-}
-
-/** Whether connections end with their next answer, so that clients and proxies open them elsewhere. */
-function isLeaving({ stage }: ServerDependencies): boolean {
-  return (stage?.() ?? 'serving') !== 'serving';
-}
-
-function readyNow(dependencies: ServerDependencies) {
-  const { store, settings, configClock } = dependencies;
-  const { maxConfigAgeMs } = settings;
-  const draining = () => isDraining(dependencies);
-  return readyConfig({ store, maxConfigAgeMs, draining }, configClock?.() ?? Date.now());
-}
-
-/** Throws if the node should get no new requests, although it may still serve those that it gets. */
-function checkReady(dependencies: ServerDependencies): void {
-  readyNow(dependencies);
-  if (isLeaving(dependencies)) throw notReady('This node is being stopped.');
-  if (dependencies.vitals?.().journalWritable === false)
-    throw notReady('The journal of this node cannot be written.');
-}
-
 /** The limit of log lines about failed requests. */
-function linesOf({ now }: Services, log: Log): LineLimit {
+function linesOf({ now }: Services, { log, node }: ServerDependencies): LineLimit {
+  const worker = node?.worker ?? ONLY_WORKER;
   return new LineLimit({
-    perCaller: LOG_LINES_PER_WALLET,
-    total: LOG_LINES_PER_MINUTE,
+    perCaller: partOf(LOG_LINES_PER_WALLET, worker),
+    total: partOf(LOG_LINES_PER_MINUTE, worker),
     now,
     omitted: (lines) => log.warn({ lines }, 'lines about failed requests were omitted; see the metrics'),
   });

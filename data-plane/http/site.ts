@@ -8,7 +8,6 @@ import { digestOf } from '@gateway/shared/secrets';
 import type { OpenCall } from '../call/call.ts';
 import type { ConfigStore } from '../config/config.ts';
 import { notFound } from '../endpoints/endpoint.ts';
-import type { Metrics } from '../metrics.ts';
 import type { Reply } from '../call/reply.ts';
 import { openApiDocument } from '../openapi/document.ts';
 
@@ -43,7 +42,8 @@ const CONSOLE_PATHS = [
 /** The parts that the site needs. */
 interface SiteParts {
   store: ConfigStore;
-  metrics: Metrics;
+  /** The metrics of the node: their content type, and how to read them. */
+  metrics: { contentType: string; scrape(): Promise<string> };
   /** Bearer token of `/metrics`; undefined serves metrics to local peers alone. */
   metricsToken: string | undefined;
   /** Throws if the node should get no requests. */
@@ -62,7 +62,7 @@ export function siteRoutes({ store, metrics, metricsToken, ready, version }: Sit
       path: '/metrics',
       answer: async ({ reply, ...call }) => {
         if (!mayReadMetrics(call, metricsToken)) throw notFound(call.path);
-        reply.whole(200, metrics.registry.contentType, await metrics.registry.metrics());
+        reply.whole(200, metrics.contentType, await metrics.scrape());
       },
     },
     { method: 'GET', path: '/openapi.json', answer: description(version) },

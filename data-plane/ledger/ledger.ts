@@ -52,8 +52,11 @@ export interface OpenLedger extends Ledger {
   confirmLeases(sentAt: Moment): void;
   /** Returns a lease that the control plane recalls. */
   recall(leaseId: string): void;
-  /** Refuses new holds, settles all charges and closes all leases. Resolves when done, or after `limitMs`. */
-  drain(limitMs: number): Promise<void>;
+  /**
+   * Refuses new holds, settles all charges and closes all leases. Resolves with true when done, or with false
+   * after `limitMs`.
+   */
+  drain(limitMs: number): Promise<boolean>;
   /** Writes all queued records, closes the journal and unlocks its folder. */
   close(): Promise<void>;
 }

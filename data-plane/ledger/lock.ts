@@ -1,6 +1,9 @@
 /** Locks a journal folder for one process. The operating system releases the lock when the process ends. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const RETRY_MS = 50;
 
 /** Releases the lock. */
 type Unlock = () => void;
@@ -21,4 +24,17 @@ export function lockFolder(folder: string): Unlock {
     );
   }
   return () => database.close();
+}
+
+/** Like `lockFolder`, but waits at most `limitMs` for another process that is about to end. */
+export async function lockFolderWithin(folder: string, limitMs: number): Promise<Unlock> {
+  const until = performance.now() + limitMs;
+  for (;;) {
+    try {
+      return lockFolder(folder);
+    } catch (error) {
+      if (performance.now() >= until) throw error;
+      await pause(RETRY_MS);
+    }
+  }
 }

@@ -20,7 +20,7 @@ import type { Hold, OpenLedger } from './ledger.ts';
 import { LeaseClient } from './lease-client.ts';
 import { isLeaseChargeable, applyEvent } from './leases.ts';
 import { chargeAt } from './lines.ts';
-import { lockFolder } from './lock.ts';
+import { lockFolderWithin } from './lock.ts';
 import { Settler } from './settle.ts';
 import { initialLedgerState, isDrained, budgetIdOf } from './state.ts';
 import type { LedgerState, Moment, BudgetOwner } from './state.ts';
@@ -40,6 +40,8 @@ const TICK_MS = 1_000;
 export interface LedgerOptions {
   /** Folder of the journal; this process locks it. */
   folder: string;
+  /** Time that another process which holds the folder has to end, in ms. By default none. */
+  lockWithinMs?: number;
   control: Pick<Control, 'requestLease' | 'closeLease' | 'reportUsage'>;
   log: Log;
   disk?: Disk;
@@ -49,7 +51,7 @@ export interface LedgerOptions {
 /** Locks the folder and replays its journal. Throws if the folder is in use or the journal is damaged. */
 export async function openLedger(options: LedgerOptions): Promise<OpenLedger> {
   mkdirSync(options.folder, { recursive: true, mode: 0o700 });
-  const unlock = lockFolder(options.folder);
+  const unlock = await lockFolderWithin(options.folder, options.lockWithinMs ?? 0);
   try {
     const { folder, disk = realDisk, log } = options;
     const journal = await openJournal({ folder, disk, log, newId: randomUUID });
@@ -181,15 +183,17 @@ class NodeLedger implements OpenLedger {
     return new LeaseHold(leaseId, price, this.#actions);
   }
 
-  async drain(limitMs: number): Promise<void> {
+  async drain(limitMs: number): Promise<boolean> {
     this.#dispatch({ type: 'STOP' });
     const until = this.now().mono + limitMs;
-    while (this.now().mono < until && !(isDrained(this.#state) && this.usageBacklog === 0)) {
+    while (!(isDrained(this.#state) && this.usageBacklog === 0)) {
+      if (this.now().mono >= until) return false;
       this.#settler.reportNow();
       await new Promise((resolve) => {
         setTimeout(resolve, 10);
       });
     }
+    return true;
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,9 @@
 /** Reads the settings of a node from the environment: its addresses, its identity and its control plane. */
+import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readLogLevel } from '@gateway/shared/log-line';
+import { WORKERS_MAX } from '@gateway/shared/worker-token';
+import { canSharePorts } from '../workers/port.ts';
 
 export interface NodeSettings {
   host: string;
@@ -15,6 +18,8 @@ export interface NodeSettings {
   /** How long open streams may continue after a stop signal, in ms. */
   drainMs: number;
   logLevel: string;
+  /** Number of worker processes. */
+  workers: number;
 }
 
 type Environment = Record<string, string | undefined>;
@@ -30,7 +35,20 @@ export function readNodeSettings(env: Environment): NodeSettings {
     dataDir: resolve(env['DATA_DIR'] || join('.gateway', 'node')),
     drainMs: wholeNumber(env, 'DRAIN_SECONDS', { fallback: 600, most: 86_400 }) * 1_000,
     logLevel: readLogLevel(env),
+    workers: readWorkers(env['WORKERS'] ?? ''),
   };
+}
+
+/** The number of workers: a number, or `auto` for one per core. By default one. */
+function readWorkers(text: string): number {
+  const isAuto = text === 'auto';
+  if (isAuto) return canSharePorts(process.platform) ? Math.min(availableParallelism(), WORKERS_MAX) : 1;
+  const workers = Number(text || '1');
+  if (!/^\d*$/.test(text) || workers < 1 || workers > WORKERS_MAX)
+    throw new Error(`WORKERS is "${text}": give a number from 1 to ${WORKERS_MAX}, or auto for one per core`);
+  if (workers > 1 && !canSharePorts(process.platform))
+    throw new Error(`WORKERS is ${workers}, but on this system only one process can use a port: set it to 1`);
+  return workers;
 }
 
 function controlAddresses(env: Environment): readonly [string, ...string[]] {

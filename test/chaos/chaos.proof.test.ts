@@ -7,6 +7,7 @@ import { runChaos } from './run.ts';
 const STORMS = 3;
 const STORM_MS = 20_000;
 const LIMIT_MS = 300_000;
+const WORKERS = 2;
 
 const seeds = Array.from({ length: STORMS }, (_, number) => PROOF_SEED + number);
 
@@ -18,6 +19,25 @@ test.each(seeds)(
     expect(report.comparison.finished).toBeGreaterThan(0);
     expect(report.faults.length).toBeGreaterThan(3);
     expect(report.payments.payments).toBeGreaterThan(0);
+  },
+  LIMIT_MS,
+);
+
+test(
+  `no micro-dollar is lost or created while workers of nodes are killed and frozen, too (seed ${PROOF_SEED})`,
+  async () => {
+    const options = {
+      seed: PROOF_SEED,
+      durationMs: STORM_MS,
+      nodes: 2,
+      workers: WORKERS,
+      print: () => undefined,
+    };
+    const report = await runChaos(options);
+    expect(failuresOf(report), tableOf(report)).toEqual({});
+    expect(report.comparison.finished).toBeGreaterThan(0);
+    const killed = report.faults.filter(({ kind, target }) => kind === 'kill' && target.startsWith('worker'));
+    expect(killed.length).toBeGreaterThan(0);
   },
   LIMIT_MS,
 );

@@ -2,7 +2,7 @@
  * The environment of a chaos run: PostgreSQL, both planes, an upstream and a card processor, with a proxy on
  * every link.
  */
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +13,7 @@ import { addUpstream, startHouse } from '../house.ts';
 import type { House } from '../house.ts';
 import { offerCards } from '../house/cards.ts';
 import type { CardHouse } from '../house/cards.ts';
+import { childrenOf } from '../house/children.ts';
 import type { HouseProcess } from '../house/process.ts';
 import { startModelServer } from './model-server.ts';
 import type { ModelServer } from './model-server.ts';
@@ -52,8 +53,8 @@ export interface Environment {
 const START_ATTEMPTS = 100;
 const START_AGAIN_MS = 200;
 
-/** Starts everything. `close` stops it and removes its folders. */
-export async function startEnvironment(nodes: number): Promise<Environment> {
+/** Starts everything, each node with this number of workers. `close` stops it and removes its folders. */
+export async function startEnvironment(nodes: number, workers: number): Promise<Environment> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-chaos-'));
   // Run as root, PostgreSQL runs as another user, who needs access through this folder.
   chmodSync(folder, 0o711);
@@ -68,6 +69,7 @@ export async function startEnvironment(nodes: number): Promise<Environment> {
     databaseUrl: server.current.url,
     controlDatabaseUrl: withPort(server.current.url, proxies.database.port),
     nodes,
+    nodeEnv: { WORKERS: String(workers) },
     reachControl: async (url) => {
       proxies.control ??= await startProxy(Number(new URL(url).port));
       return `http://127.0.0.1:${proxies.control.port}`;
@@ -79,10 +81,8 @@ export async function startEnvironment(nodes: number): Promise<Environment> {
   if (!control) throw new Error('No node was started. Give at least one node.');
   const exits = new ExitRecorder();
   return {
-    house,
-    model,
-    cards,
-    targets: [server, ...planeTargets(house, exits), processorTarget(cards, exits)],
+    ...{ house, model, cards },
+    targets: [server, ...houseTargets(house, workers, exits), processorTarget(cards, exits)],
     crashes: exits.crashes,
     databaseUrl: server.current.url,
     closing: () => exits.end(),
@@ -165,6 +165,11 @@ async function startWithRetries(start: () => Promise<unknown>): Promise<void> {
   }
 }
 
+/** Both planes, and the workers of the nodes. */
+function houseTargets(house: House, workers: number, exits: ExitRecorder): Target[] {
+  return [...planeTargets(house, exits), ...workerTargets(house, workers)];
+}
+
 function planeTargets(house: House, exits: ExitRecorder): Target[] {
   const control = {
     name: 'control plane',
@@ -196,18 +201,43 @@ function planeTarget({ name, current, restart }: Plane, exits: ExitRecorder): Ta
   return {
     name,
     kill: async (downMs) => {
+      const { child } = current();
+      // Workers of a node die with their supervisor, as they do when a machine fails.
+      for (const pid of childrenOf(child.pid ?? 0)) signalIfThere(pid, 'SIGKILL');
       await current().kill();
       await sleep(downMs);
       await startWithRetries(restart);
       exits.watch(name, current());
     },
     freeze: async (forMs) => {
-      const { child } = current();
-      child.kill('SIGSTOP');
-      await sleep(forMs);
-      child.kill('SIGCONT');
+      const { pid = 0 } = current().child;
+      await freezeAll([pid, ...childrenOf(pid)], forMs);
     },
   };
+}
+
+async function freezeAll(pids: readonly number[], forMs: number): Promise<void> {
+  for (const pid of pids) signalIfThere(pid, 'SIGSTOP');
+  await sleep(forMs);
+  for (const pid of pids) signalIfThere(pid, 'SIGCONT');
+}
+
+/** The workers of all nodes as targets. Their supervisor starts a killed worker again. */
+function workerTargets(house: House, workers: number): Target[] {
+  if (workers < 2) return [];
+  return house.nodes.flatMap((node) =>
+    Array.from({ length: workers }, (_, index): Target => {
+      const pids = (): number[] => childrenOf(node.process.child.pid ?? 0).slice(index, index + 1);
+      return {
+        name: `worker ${index + 1} of ${node.name}`,
+        kill: async (downMs) => {
+          for (const pid of pids()) signalIfThere(pid, 'SIGKILL');
+          await sleep(downMs);
+        },
+        freeze: (forMs) => freezeAll(pids(), forMs),
+      };
+    }),
+  );
 }
 
 /** PostgreSQL as a target. It keeps its port when it is started again. */
@@ -235,10 +265,7 @@ class PostgresTarget implements Target {
   async freeze(forMs: number): Promise<void> {
     const { pid } = this.current;
     signalIfThere(pid, 'SIGSTOP');
-    const all = [pid, ...childrenOf(pid)];
-    for (const each of all) signalIfThere(each, 'SIGSTOP');
-    await sleep(forMs);
-    for (const each of all) signalIfThere(each, 'SIGCONT');
+    await freezeAll([pid, ...childrenOf(pid)], forMs);
   }
 }
 
@@ -248,20 +275,6 @@ function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   } catch {
     // The process has exited.
   }
-}
-
-/** Processes whose parent is `pid`. https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
-function childrenOf(pid: number): number[] {
-  return readdirSync('/proc').flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-      const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-      return parent === pid ? [Number(name)] : [];
-    } catch {
-      return [];
-    }
-  });
 }
 
 /** Queries the database directly, not through the proxy. */

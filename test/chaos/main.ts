@@ -1,8 +1,8 @@
 /**
  * `npm run chaos -- --seed N --minutes M`: injects faults into a whole gateway under traffic, then compares
- * clients, ledger, usage log, upstream and card processor. `--plan outage` only kills the control plane and
- * PostgreSQL, for that long. Prints a table, writes `.bench/chaos-<plan>.json`, and exits with 1 if anything
- * differs.
+ * clients, ledger, usage log, upstream and card processor. `--workers N` gives each node N workers, which
+ * are killed and frozen, too. `--plan outage` only kills the control plane and PostgreSQL, for that long. Prints a
+ * table, writes `.bench/chaos-<plan>.json`, and exits with 1 if anything differs.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,16 +15,20 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     minutes: { type: 'string', default: '1' },
     nodes: { type: 'string', default: '2' },
+    workers: { type: 'string', default: '1' },
     plan: { type: 'string', default: 'storm' },
   },
 });
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const seed = Number(values.seed);
-print(`chaos with seed ${seed} for ${values.minutes} minutes on ${values.nodes} nodes`);
+print(
+  `seed ${seed}: chaos for ${values.minutes} minutes on ${values.nodes} nodes of ${values.workers} workers`,
+);
 const report = await runChaos({
   seed,
   durationMs: Number(values.minutes) * 60_000,
   nodes: Number(values.nodes),
+  workers: Number(values.workers),
   plan: values.plan === 'outage' ? 'outage' : 'storm',
   print,
 });

@@ -29,6 +29,8 @@ export interface ChaosOptions {
   /** How long faults are injected, in ms. */
   durationMs: number;
   nodes: number;
+  /** Workers of each node; by default one. */
+  workers?: number;
   /** `storm`: random faults. `outage`: only control plane and PostgreSQL are down, all the time. */
   plan?: 'storm' | 'outage';
   /** How long everything runs before an outage, in ms, so that leases grow with the spending. */
@@ -84,7 +86,7 @@ interface Buyer extends Customer {
  * drained.
  */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
-  const environment = await startEnvironment(options.nodes);
+  const environment = await startEnvironment(options.nodes, options.workers ?? 1);
   try {
     const random = randomOf(options.seed);
     const buyers = await addBuyers(environment);

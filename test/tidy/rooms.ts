@@ -16,6 +16,7 @@ export const PLANES: Readonly<Record<string, Plane>> = {
     rooms: [
       ...[
         'main.ts',
+        'run',
         'http',
         'openapi',
         'endpoints',
@@ -28,6 +29,7 @@ export const PLANES: Readonly<Record<string, Plane>> = {
       ],
       ...['bill.ts', 'admission', 'permits', 'node', 'settings.ts', 'upstreams', 'ledger', 'call'],
       ...['dialects', 'limits.ts', 'metrics.ts', 'model-metrics.ts', 'upstream-metrics.ts', 'config'],
+      'workers',
       ...['log.ts', 'control'],
     ],
     upward: ['admission → services.ts', 'config → state', 'control → upstreams', 'state → exchange'],
