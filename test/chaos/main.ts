@@ -1,8 +1,8 @@
 /**
  * `npm run chaos -- --seed N --minutes M`: injects faults into a whole gateway under traffic, then compares
- * clients, ledger, usage log, upstream and card processor. `--workers N` gives each node N workers, which
- * are killed and frozen, too. `--plan outage` only kills the control plane and PostgreSQL, for that long. Prints a
- * table, writes `.bench/chaos-<plan>.json`, and exits with 1 if anything differs.
+ * clients, ledger, usage log, upstream and card processor. `--workers N` gives each node N workers, which are
+ * killed and frozen, too. `--plan outage` only kills the control plane and PostgreSQL, for that long. Prints
+ * a table, writes `.bench/chaos-<plan>.json`, and exits with 1 if anything differs.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
