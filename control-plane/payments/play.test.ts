@@ -97,7 +97,14 @@ describe('a top-up with play money', () => {
     expect(await balances(customer)).toEqual({ cash: 0, gift: 15, debt: 0 });
     const { topUp: second } = await customer.paid('5.00');
     await spend(customer, 18);
-    expect(await refund(second.id, '5')).toEqual(['INSUFFICIENT_BALANCE']);
+    const input = { topUpId: second.id, amount: '5', reason: 'x', idempotencyKey: newKey() };
+    const refused = await house.admin.send(REFUND, { input });
+    expect(pick(refused, 'adminTopUpRefund', 'userErrors')).toEqual([
+      {
+        ...{ code: 'INSUFFICIENT_BALANCE', field: ['input', 'amount'] },
+        message: "Less than $5.00 of the wallet's play money is free. Refund less.",
+      },
+    ]);
   });
 
   it('is disputed without a debt: what is left is held, and a won dispute returns just that', async () => {

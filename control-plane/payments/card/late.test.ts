@@ -144,8 +144,10 @@ describe('an automatic top-up that had no answer', () => {
     payment['status'] = 'processing';
     await run(2);
     expect(await statesOf(customer)).toEqual(['CREDITED', 'AWAITING_PAYMENT']);
-    payment['status'] = 'canceled';
     await run(13);
+    expect(await statesOf(customer)).toEqual(['CREDITED', 'AWAITING_PAYMENT']);
+    payment['status'] = 'canceled';
+    await run(24);
     expect(await statesOf(customer)).toEqual(['CREDITED', 'FAILED']);
   });
 });
@@ -178,6 +180,33 @@ describe('a comparison', () => {
     await query(em(), sql`update payment_settings set balance_checked_to = null`);
     await compareBalance(36 * 60);
     expect(await issueOf(topUp.id)).toBeNull();
+  });
+});
+
+describe('a refund', () => {
+  it('that only its charge reported is read from the processor', async () => {
+    const customer = await house.customer();
+    const { topUp, payment } = await customer.paid('25');
+    await run(0.1);
+    house.processor.refund(payment.id, 700);
+    const charge = payment['latest_charge'] as { id: string };
+    await house.report('charge.refunded', charge.id);
+    await run(0.1);
+    expect(await customer.topUp(topUp.id)).toMatchObject({ state: 'PARTIALLY_REFUNDED', refunded: '7.00' });
+  });
+});
+
+describe('stored events', () => {
+  it('are deleted after 90 days', async () => {
+    await query(
+      em(),
+      sql`insert into payment_event (id, type, outcome, received_at) values
+      ('evt_old', 'x', 'IGNORED', now() - interval '91 days'),
+      ('evt_young', 'x', 'IGNORED', now() - interval '89 days')`,
+    );
+    await compareBalance(0);
+    const left = sql`select id from payment_event where id in ('evt_old', 'evt_young')`;
+    expect(await query(em(), left)).toEqual([{ id: 'evt_young' }]);
   });
 });
 

@@ -4,10 +4,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newKey, openPayments } from '../../../test/control/payments.ts';
 import type { PaymentHouse } from '../../../test/control/payments.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
+import { registry } from '../../process/metrics.ts';
 import { checkInvariants } from '../../wallet/invariants.ts';
 import { comparePayments, runPayments } from '../payment.jobs.ts';
 import { paymentSettings } from '../settings.service.ts';
-import { compareTopUps } from './reconcile.ts';
+import { openProcessor } from './processor.ts';
+import { compareBalance, compareTopUps } from './reconcile.ts';
 
 let house: PaymentHouse;
 beforeAll(async () => {
@@ -49,6 +51,12 @@ async function rowOf(id: string) {
   );
 }
 
+/** Corrections that the metrics count. */
+async function counted(): Promise<number> {
+  const metric = await registry.getSingleMetric('gateway_payment_corrections_total')?.get();
+  return metric?.values.find(({ labels }) => labels['kind'] === 'missed_event')?.value ?? 0;
+}
+
 beforeEach(() => {
   lines.length = 0;
 });
@@ -58,12 +66,14 @@ describe('an open top-up', () => {
     const customer = await house.customer();
     const { topUp, session } = await customer.open('25');
     house.processor.pay(session.id);
+    const before = await counted();
     await run(9);
     expect((await customer.wallet()).cash).toBe('0.00');
     await run(10.1);
     expect(await customer.topUp(topUp.id)).toMatchObject({ state: 'CREDITED', credited: '25.00' });
     expect((await customer.topUp(topUp.id)).receiptUrl).toMatch(/receipts/);
     expect(await correctionsOf(topUp.id)).toEqual(['25000000']);
+    expect((await counted()) - before).toBe(1);
     const detail = '25.00 US dollars that no event had reported; now CREDITED.';
     expect(lines).toEqual([
       { level: 'warn', topUpId: topUp.id, detail, message: expect.stringMatching(/Check its webhook/) },
@@ -140,6 +150,26 @@ describe('an open top-up', () => {
     expect((await rowOf(topUp.id))?.issue).toBe('NOT_AT_PROCESSOR');
   });
 
+  it('waits while the bank processes its payment', async () => {
+    const customer = await house.customer();
+    const { topUp, session } = await customer.open('25');
+    const payment = house.processor.pay(session.id);
+    session['payment_status'] = 'unpaid';
+    Object.assign(payment, { status: 'requires_payment_method', latest_charge: null });
+    await house.report('checkout.session.completed', session.id);
+    await run(10.1);
+    expect((await customer.topUp(topUp.id)).state).toBe('AWAITING_PAYMENT');
+  });
+
+  it('is not asked about again within ten minutes', async () => {
+    const customer = await house.customer();
+    const { topUp } = await customer.open('25');
+    await run(10.1);
+    const planned = sql`select check_at > now() + interval '20 minutes' as late
+      from top_up where id = ${topUp.id}`;
+    expect(await query(em(), planned)).toEqual([{ late: true }]);
+  });
+
   it('keeps its issue while the processor does not answer', async () => {
     const customer = await house.customer();
     const { topUp } = await customer.open('25');
@@ -198,33 +228,6 @@ describe('an open top-up', () => {
   });
 });
 
-describe('a refund', () => {
-  it('that only its charge reported is read from the processor', async () => {
-    const customer = await house.customer();
-    const { topUp, payment } = await customer.paid('25');
-    await run(0.1);
-    house.processor.refund(payment.id, 700);
-    const charge = payment['latest_charge'] as { id: string };
-    await house.report('charge.refunded', charge.id);
-    await run(0.1);
-    expect(await customer.topUp(topUp.id)).toMatchObject({ state: 'PARTIALLY_REFUNDED', refunded: '7.00' });
-  });
-});
-
-describe('stored events', () => {
-  it('are deleted after 90 days', async () => {
-    await query(
-      em(),
-      sql`insert into payment_event (id, type, outcome, received_at) values
-      ('evt_old', 'x', 'IGNORED', now() - interval '91 days'),
-      ('evt_young', 'x', 'IGNORED', now() - interval '89 days')`,
-    );
-    await compare(0);
-    const left = sql`select id from payment_event where id in ('evt_old', 'evt_young')`;
-    expect(await query(em(), left)).toEqual([{ id: 'evt_young' }]);
-  });
-});
-
 describe('the daily comparison of the balance', () => {
   it('finds a payment, a refund and a dispute whose events were lost, once a day', async () => {
     const customer = await house.customer();
@@ -248,6 +251,20 @@ describe('the daily comparison of the balance', () => {
     await compare(24 * 60 + 1);
     expect(house.processor.calls.length).toBeGreaterThan(calls);
     expect(await correctionsOf(first.topUp.id)).toHaveLength(1);
+  });
+
+  it('passes over movements that are no payments, and says whether it was due', async () => {
+    const payout = { id: 'po_1', object: 'payout', amount: 100, currency: 'usd' };
+    for (const [id, source] of Object.entries({ txn_payout: payout, txn_fee: null }))
+      house.processor.things.set(id, { id, object: 'balance_transaction', type: 'x', source });
+    await query(em(), sql`update payment_settings set balance_checked_to = null`);
+    const due = async () => {
+      const processor = await openProcessor(em(), house.test.settings);
+      if (!processor) throw new Error('There is no processor.');
+      return compareBalance(em(), { processor, settings: house.test.settings, now: at(0) });
+    };
+    expect([await due(), await due()]).toEqual([true, false]);
+    for (const id of ['txn_payout', 'txn_fee']) house.processor.things.delete(id);
   });
 
   it('names a credited top-up whose payment the processor does not have', async () => {
