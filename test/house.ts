@@ -31,6 +31,8 @@ export interface HouseOptions {
   /** Extra variables for the nodes, e.g. a preloaded module. */
   nodeEnv?: Record<string, string>;
   nodeExecArgv?: string[];
+  /** The program of each node, from the root of the repository; by default that of this checkout. */
+  nodeEntries?: readonly string[];
 }
 
 export interface HouseNode {
@@ -90,6 +92,7 @@ export async function startHouse(options: HouseOptions): Promise<House> {
         admin,
         options,
         port: index === 0 ? (options.dataPort ?? 0) : 0,
+        entry: options.nodeEntries?.[index] ?? 'data-plane/main.ts',
       }),
     );
   }
@@ -152,6 +155,7 @@ interface NodeSetting {
   admin: ApiClient;
   options: HouseOptions;
   port: number;
+  entry: string;
 }
 
 async function startNode({
@@ -161,6 +165,7 @@ async function startNode({
   admin,
   options,
   port,
+  entry,
 }: NodeSetting): Promise<HouseNode> {
   const { token } = await admin.mutate<{ token: string }>(
     'adminNodeCreate',
@@ -179,7 +184,7 @@ async function startNode({
   };
   const start = (port: string, more: Record<string, string> = {}): Promise<HouseProcess> =>
     startProcess({
-      entry: 'data-plane/main.ts',
+      entry,
       env: { ...env, ...more, DATA_PORT: port },
       logFile: join(dataDir, `${name}.log`),
       ...(options.nodeExecArgv && { execArgv: options.nodeExecArgv }),

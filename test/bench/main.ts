@@ -1,161 +1,158 @@
 /**
  * `npm run bench`: compares this gateway with a bare Fastify pass-through and with node:http + undici, in one
- * run on one machine; then measures one wallet over two nodes. Each process reports its own CPU time. The
- * latency is the time above that of a request directly to the upstream.
+ * run on one machine; then measures one wallet over two nodes. Each process reports its own CPU time. Added
+ * latency is the time beyond that of a request directly to the upstream.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync, chmodSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startPostgres } from '../../control-plane/local/postgres.ts';
 import { addCustomer, addUpstream, startHouse } from '../house.ts';
+import type { House } from '../house.ts';
 import { startProcess } from '../house/process.ts';
 import type { HouseProcess } from '../house/process.ts';
-import { CHUNKS, HOLDING_MODEL, openStreams, runLoad } from './load.ts';
-import type { Latencies, Load, Target } from './load.ts';
-import { memoryTable, table, walletTable } from './table.ts';
-import type { MemoryRow, Row } from './table.ts';
+import { prepareCommit } from './requests/compare.ts';
+import type { OtherCommit } from './requests/compare.ts';
+import { syncTimes } from './requests/disk.ts';
+import { FORMATS } from './requests/formats.ts';
+import type { Format } from './requests/formats.ts';
+import { runLoad } from './requests/load.ts';
+import { DIRECT, GATEWAY, REFERENCE, measure, measureMemory } from './requests/measure.ts';
+import type { Measured } from './requests/measure.ts';
+import { helpText, readOptions } from './requests/options.ts';
+import type { BenchOptions } from './requests/options.ts';
+import { profiled } from './requests/processes.ts';
+import { memoryTable, profileTable, requestTable } from './requests/report.ts';
+import { HOLDING_MODEL, MODELS, PACED_MODEL, workloads } from './requests/workloads.ts';
+import type { Workload } from './requests/workloads.ts';
+import { walletTable } from './table.ts';
 import { measureWallet } from './wallet.ts';
-import type { WalletFigures } from './wallet.ts';
 
 const PRELOAD = ['--expose-gc', '--import', join(import.meta.dirname, 'report-usage.ts')];
 const OUTPUT = join(import.meta.dirname, '..', '..', '.bench');
-const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
-const OPEN_STREAMS = Number(process.env['BENCH_STREAMS'] ?? 1_000);
-/** Each target first serves this multiple of the load unmeasured, so that its code is compiled. */
-const WARM_UP_LOADS = 2;
-/** `npm run bench -- wallet` measures only one wallet over two nodes. */
-const WALLET_ONLY = process.argv[2] === 'wallet';
-/** Below the gateway's limit of requests in flight per wallet. */
+/** Below the gateway's limit of requests in progress per wallet. */
 const STREAMS_PER_WALLET = 50;
-const LOADS: (Load & { name: string })[] = [
-  { name: 'whole', stream: false, requests: 3_000, concurrency: 8 },
-  { name: `streamed, ${CHUNKS} chunks`, stream: true, requests: 300, concurrency: 8 },
-];
-
-interface Measured extends Target {
-  process?: HouseProcess;
-}
-
-interface Usage {
-  type: 'usage';
-  cpuMicros: number;
-  residentBytes: number;
-}
-
-function usageOf(process: HouseProcess): Promise<Usage> {
-  return new Promise((resolve) => {
-    const listen = (message: Usage): void => {
-      if (message.type !== 'usage') return;
-      process.child.off('message', listen);
-      resolve(message);
-    };
-    process.child.on('message', listen);
-    process.child.send('usage');
-  });
-}
-
-async function measure(target: Measured, load: Load): Promise<{ cpuMicros: number; latencies: Latencies }> {
-  const before = target.process && (await usageOf(target.process));
-  const latencies = await runLoad(target, load);
-  const after = target.process && (await usageOf(target.process));
-  return { cpuMicros: ((after?.cpuMicros ?? 0) - (before?.cpuMicros ?? 0)) / load.requests, latencies };
-}
-
-const median = (values: number[]): number =>
-  values.toSorted((one, two) => one - two)[values.length >> 1] ?? 0;
-
-/** Measures the targets in turn, in several rounds. Returns the medians per target. */
-async function measureLoad(targets: Measured[], load: Load & { name: string }): Promise<Row[]> {
-  const results = new Map(
-    targets.map((target) => [target.name, [] as Awaited<ReturnType<typeof measure>>[]]),
-  );
-  for (const target of targets) await runLoad(target, { ...load, requests: load.requests * WARM_UP_LOADS });
-  for (let round = 0; round < ROUNDS; round += 1) {
-    for (const target of targets) results.get(target.name)?.push(await measure(target, load));
-  }
-  const of = (name: string, pick: (result: Awaited<ReturnType<typeof measure>>) => number): number =>
-    median((results.get(name) ?? []).map(pick));
-  return targets
-    .filter((target) => target.process)
-    .map(({ name }) => ({
-      target: name,
-      load: load.name,
-      cpuMicrosPerRequest: of(name, (result) => result.cpuMicros),
-      ratio: of(name, (result) => result.cpuMicros) / of('bare Fastify', (result) => result.cpuMicros),
-      addedP50Ms:
-        of(name, (result) => result.latencies.p50Ms) - of('upstream', (result) => result.latencies.p50Ms),
-      addedP99Ms:
-        of(name, (result) => result.latencies.p99Ms) - of('upstream', (result) => result.latencies.p99Ms),
-    }));
-}
-
-async function measureMemory(target: Measured): Promise<MemoryRow | undefined> {
-  if (!target.process) return undefined;
-  const before = await usageOf(target.process);
-  const close = await openStreams({ ...target, model: HOLDING_MODEL }, OPEN_STREAMS);
-  const after = await usageOf(target.process);
-  await close();
-  const kilobytesPerStream = (after.residentBytes - before.residentBytes) / 1024 / OPEN_STREAMS;
-  return { target: target.name, streams: OPEN_STREAMS, kilobytesPerStream };
-}
+/** Customers, so that no wallet reaches its limit of concurrent requests. */
+const WALLETS_MIN = 8;
+const MUCH_MONEY = '1000000';
+const PROTOCOLS: Readonly<Record<Format, string>> = {
+  ...{ chat: 'CHAT_COMPLETIONS', responses: 'RESPONSES' },
+  ...{ messages: 'MESSAGES', generative: 'GENERATIVE_LANGUAGE' },
+};
 
 type Start = (entry: string, env?: Record<string, string>) => Promise<HouseProcess>;
 
-/** Measures CPU, latency and memory of one node and of the targets that it is compared with. */
-async function measureGateway(
-  start: Start,
-  origin: string,
-  databaseUrl: string,
-): Promise<{ rows: Row[]; memory: MemoryRow[] }> {
-  const plain = await start('test/bench/plain.ts', { UPSTREAM: origin });
-  const bare = await start('test/bench/pass-through.ts', { UPSTREAM: origin });
-  const house = await startHouse({ databaseUrl, nodeExecArgv: PRELOAD });
-  await addUpstream(house, { baseUrl: `${origin}/v1`, models: ['budget', HOLDING_MODEL] });
-  const keys: string[] = [];
-  for (let count = 0; count < OPEN_STREAMS; count += STREAMS_PER_WALLET) {
-    keys.push((await addCustomer(house, '10000')).key);
-  }
-  const node = house.nodes[0]?.process;
-  if (!node) throw new Error('The house has no node.');
-  const common = { keys, model: 'budget' };
-  const targets: Measured[] = [
-    { name: 'upstream', url: origin, ...common },
-    { name: 'node:http + undici', url: `http://127.0.0.1:${plain.port}`, process: plain, ...common },
-    { name: 'bare Fastify', url: `http://127.0.0.1:${bare.port}`, process: bare, ...common },
-    { name: 'gateway, mirrored', url: house.url, process: node, ...common },
-  ];
-  const rows: Row[] = [];
-  for (const load of LOADS) rows.push(...(await measureLoad(targets, load)));
-  const memory: MemoryRow[] = [];
-  for (const target of targets) {
-    const row = await measureMemory(target);
-    if (row) memory.push(row);
-  }
-  await Promise.all([house.stop(), plain.stop(), bare.stop()]);
-  return { rows, memory };
+/** The options of a run, and the programs and places that it uses. */
+interface Bench {
+  options: BenchOptions;
+  start: Start;
+  origin: string;
+  databaseUrl: string;
+  postgresPid: number;
+  other: OtherCommit | undefined;
 }
 
-async function run(dataDir: string, databaseUrl: string): Promise<void> {
-  const start: Start = (entry, env = {}) =>
-    startProcess({ entry, env, execArgv: PRELOAD, logFile: join(dataDir, 'bench.log') });
-  const upstream = await start('test/bench/upstream.ts');
-  const origin = `http://127.0.0.1:${upstream.port}`;
-  const machine = { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version, load: loadavg()[0] };
-  process.stdout.write(
-    `${machine.cores} × ${machine.cpu}, Node ${machine.node}, load ${machine.load?.toFixed(1)}\n\n`,
-  );
-  const results: { machine: object; wallet?: WalletFigures } = { machine };
-  if (!WALLET_ONLY) {
-    const { rows, memory } = await measureGateway(start, origin, databaseUrl);
-    Object.assign(results, { rows, memory });
-    process.stdout.write(`${table(rows)}\n\n${memoryTable(memory)}\n\n`);
+/** An upstream for each format, and the models that are paced or stay open. */
+async function addUpstreams(house: House, origin: string): Promise<void> {
+  for (const format of FORMATS) {
+    const models = format === 'chat' ? [MODELS.chat, PACED_MODEL, HOLDING_MODEL] : [MODELS[format]];
+    const baseUrl = `${origin}/${format === 'generative' ? 'v1beta' : 'v1'}`;
+    await addUpstream(house, { name: format, protocol: PROTOCOLS[format], baseUrl, models });
   }
-  results.wallet = await measureWallet(await anotherDatabase(databaseUrl), origin);
-  process.stdout.write(`${walletTable(results.wallet)}\n`);
+}
+
+/** The gateway with money for many requests. With another commit its node is the second one. */
+async function startGateway({
+  options,
+  origin,
+  databaseUrl,
+  other,
+}: Bench): Promise<{ house: House; keys: string[] }> {
+  const house = await startHouse({
+    ...{ databaseUrl, nodeExecArgv: PRELOAD, nodes: other ? 2 : 1 },
+    ...(other && { nodeEntries: ['data-plane/main.ts', other.nodeEntry] }),
+  });
+  await addUpstreams(house, origin);
+  const wallets = Math.max(WALLETS_MIN, ...options.streams.map((count) => count / STREAMS_PER_WALLET));
+  const keys: string[] = [];
+  while (keys.length < wallets) keys.push((await addCustomer(house, MUCH_MONEY)).key);
+  return { house, keys };
+}
+
+/** The measured targets: the references, then the nodes. */
+async function startTargets(bench: Bench, house: House, keys: string[]): Promise<Measured[]> {
+  const plain = await bench.start('test/bench/plain.ts', { UPSTREAM: bench.origin });
+  const bare = await bench.start('test/bench/pass-through.ts', { UPSTREAM: bench.origin });
+  const helpers = [house.control.child.pid, bench.postgresPid].filter((pid) => pid !== undefined);
+  const nodes = house.nodes.map(({ url, process }, at): Measured => {
+    const name = at === 0 ? GATEWAY : `${GATEWAY} at ${bench.options.compare}`;
+    return { name, url, process, keys, helpers };
+  });
+  return [
+    { name: DIRECT, url: bench.origin, keys },
+    { name: 'node:http + undici', url: `http://127.0.0.1:${plain.port}`, process: plain, keys },
+    { name: REFERENCE, url: `http://127.0.0.1:${bare.port}`, process: bare, keys },
+    ...nodes,
+  ];
+}
+
+/** Profiles the node in one workload, after a warm-up. */
+async function profile(targets: readonly Measured[], workload: Workload): Promise<string> {
+  const node = targets.find(({ name }) => name === GATEWAY);
+  if (!node?.process) throw new Error('There is no node to profile.');
+  await runLoad(node, workload, workload.load);
+  const work = async (): Promise<void> => {
+    for (let round = 0; round < 3; round += 1) await runLoad(node, workload, workload.load);
+  };
+  return profileTable(await profiled(node.process, work));
+}
+
+async function measureGateway(bench: Bench): Promise<object> {
+  const { house, keys } = await startGateway(bench);
+  const targets = await startTargets(bench, house, keys);
+  const { options } = bench;
+  const all = workloads();
+  try {
+    const profiledLoad = all.find(({ name }) => name === options.profile);
+    if (profiledLoad) {
+      process.stdout.write(`${await profile(targets, profiledLoad)}\n`);
+      return {};
+    }
+    const rows = [];
+    for (const workload of all.filter(({ name }) => options.workloads.includes(name)))
+      rows.push(...(await measure(targets, workload, options.rounds)));
+    const memory = [];
+    for (const streams of options.streams)
+      for (const target of targets) memory.push(await measureMemory(target, streams));
+    const measured = memory.filter((row) => row !== undefined);
+    process.stdout.write(`${requestTable(rows)}\n\n`);
+    if (measured.length > 0) process.stdout.write(`${memoryTable(measured)}\n\n`);
+    return { rows, memory: measured };
+  } finally {
+    await house.stop();
+    await Promise.all(targets.flatMap(({ process }) => (process ? [process.stop()] : [])));
+  }
+}
+
+async function run(dataDir: string, bench: Bench): Promise<void> {
+  const { options } = bench;
+  const machine = { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version, load: loadavg()[0] };
+  const disk = syncTimes(dataDir);
+  process.stdout.write(
+    `${machine.cores} × ${machine.cpu}, Node ${machine.node}, load ${machine.load?.toFixed(1)}; ` +
+      `fdatasync of 4 kB: p50 ${disk.p50Ms.toFixed(2)} ms, p99 ${disk.p99Ms.toFixed(2)} ms\n\n`,
+  );
+  const results: Record<string, unknown> = { machine, disk };
+  if (options.workloads.length > 0 || options.profile !== undefined)
+    Object.assign(results, await measureGateway(bench));
+  if (options.wallet) {
+    const wallet = await measureWallet(await anotherDatabase(bench.databaseUrl), bench.origin);
+    process.stdout.write(`${walletTable(wallet)}\n`);
+    Object.assign(results, { wallet });
+  }
   mkdirSync(OUTPUT, { recursive: true });
   writeFileSync(join(OUTPUT, 'results.json'), JSON.stringify(results, null, 2));
-  await upstream.stop();
 }
 
 /** Creates an empty database for the second house. */
@@ -169,12 +166,38 @@ async function anotherDatabase(url: string): Promise<string> {
   return another.href;
 }
 
-const dataDir = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
-chmodSync(dataDir, 0o711);
-const postgres = await startPostgres({ dataDir });
+async function main(options: BenchOptions): Promise<void> {
+  const other = options.compare === undefined ? undefined : prepareCommit(options.compare);
+  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
+  chmodSync(dataDir, 0o711);
+  const start: Start = (entry, env = {}) =>
+    startProcess({ entry, env, execArgv: PRELOAD, logFile: join(dataDir, 'bench.log') });
+  const postgres = await startPostgres({ dataDir });
+  const upstream = await start('test/bench/requests/upstream.ts');
+  const origin = `http://127.0.0.1:${upstream.port}`;
+  try {
+    await run(dataDir, {
+      options,
+      start,
+      origin,
+      databaseUrl: postgres.url,
+      postgresPid: postgres.pid,
+      other,
+    });
+  } finally {
+    await upstream.stop();
+    await postgres.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+    other?.remove();
+  }
+}
+
+const names = workloads().map(({ name }) => name);
 try {
-  await run(dataDir, postgres.url);
-} finally {
-  await postgres.stop();
-  rmSync(dataDir, { recursive: true, force: true });
+  const options = readOptions(process.argv.slice(2), names);
+  if (options === 'help') process.stdout.write(helpText(names));
+  else await main(options);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
 }

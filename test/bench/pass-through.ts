@@ -9,9 +9,9 @@ app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, b
   done(null, body),
 );
 
-app.post('/v1/chat/completions', async (request, reply) => {
+app.post('/*', async (request, reply) => {
   const answer = await upstream.request({
-    path: '/v1/chat/completions',
+    path: request.url,
     method: 'POST',
     body: request.body as Buffer,
     headers: { 'content-type': 'application/json', 'accept-encoding': 'identity' },

@@ -1,16 +1,33 @@
 /**
- * Preloaded into every measured process. Answers the parent's message `usage` with the CPU time and memory of
- * the process, and `settled usage` likewise, after free memory was returned to the system.
+ * Preloaded into every measured process. Answers messages of the parent: `usage` with the CPU time and memory
+ * of the process, `settled usage` likewise after free memory was returned to the system, `profile` by
+ * starting the profiler, and `end of profile` with the functions that took most time.
  */
+import { Session } from 'node:inspector/promises';
+import { PerformanceObserver, monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { heaviest } from './profile.ts';
 
 /** The young generation shrinks at the second collection; free pages are returned some seconds later. */
 const COLLECTIONS = 4;
 const RETURNED_MS = 4_000;
+/** Interval between two samples of the profiler, in µs. */
+const SAMPLE_MICROS = 200;
+const NANOS_PER_MS = 1e6;
+
+let longestPauseMs = 0;
+new PerformanceObserver((list) => {
+  for (const { duration } of list.getEntries()) longestPauseMs = Math.max(longestPauseMs, duration);
+}).observe({ entryTypes: ['gc'] });
+const delay = monitorEventLoopDelay({ resolution: 10 });
+delay.enable();
+const profiler = new Session();
 
 process.on('message', (message: unknown) => {
   if (message === 'usage') report();
   if (message === 'settled usage') void settle().then(report);
+  if (message === 'profile') void startProfile();
+  if (message === 'end of profile') void endProfile();
 });
 
 async function settle(): Promise<void> {
@@ -20,7 +37,10 @@ async function settle(): Promise<void> {
   }
 }
 
+/** Pauses and delays are those since the last report. */
 function report(): void {
+  const pauseMs = longestPauseMs;
+  const delayP99Ms = delay.percentile(99) / NANOS_PER_MS;
   globalThis.gc?.();
   const { user, system } = process.cpuUsage();
   process.send?.({
@@ -28,5 +48,23 @@ function report(): void {
     cpuMicros: user + system,
     residentBytes: process.memoryUsage.rss(),
     peakBytes: process.resourceUsage().maxRSS * 1024,
+    pauseMs,
+    delayP99Ms,
   });
+  longestPauseMs = 0;
+  delay.reset();
+}
+
+async function startProfile(): Promise<void> {
+  profiler.connect();
+  await profiler.post('Profiler.enable');
+  await profiler.post('Profiler.setSamplingInterval', { interval: SAMPLE_MICROS });
+  await profiler.post('Profiler.start');
+  process.send?.({ type: 'profiling' });
+}
+
+async function endProfile(): Promise<void> {
+  const { profile } = await profiler.post('Profiler.stop');
+  profiler.disconnect();
+  process.send?.({ type: 'profile', functions: heaviest(profile) });
 }

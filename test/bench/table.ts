@@ -1,43 +1,5 @@
-/** Formats the figures of one run as Markdown tables. */
+/** Formats the figures of one wallet as a Markdown table. */
 import type { WalletFigures } from './wallet.ts';
-
-export interface Row {
-  target: string;
-  load: string;
-  cpuMicrosPerRequest: number;
-  /** CPU time per request, divided by that of the bare Fastify pass-through. */
-  ratio: number;
-  addedP50Ms: number;
-  addedP99Ms: number;
-}
-
-export interface MemoryRow {
-  target: string;
-  streams: number;
-  kilobytesPerStream: number;
-}
-
-/**
- * CPU time and latency, one line per target and load. Added latency is the latency minus that of the same
- * request sent directly to the upstream.
- */
-export function table(rows: Row[]): string {
-  const head = [
-    '| target | load | CPU µs/request | × bare Fastify | added p50 ms | added p99 ms |',
-    '|---|---|---|---|---|---|',
-  ];
-  const line = (row: Row): string =>
-    `| ${row.target} | ${row.load} | ${row.cpuMicrosPerRequest.toFixed(0)} | ${row.ratio.toFixed(2)} | ` +
-    `${row.addedP50Ms.toFixed(2)} | ${row.addedP99Ms.toFixed(2)} |`;
-  return [...head, ...rows.map(line)].join('\n');
-}
-
-/** Memory, one line per target. */
-export function memoryTable(rows: MemoryRow[]): string {
-  const line = (row: MemoryRow): string =>
-    `| ${row.target} | ${row.streams} | ${row.kilobytesPerStream.toFixed(1)} |`;
-  return ['| target | open streams | KiB per stream |', '|---|---|---|', ...rows.map(line)].join('\n');
-}
 
 /**
  * One wallet over two nodes, one line per figure. The commits include those of leases and settlement.

@@ -1,0 +1,180 @@
+/** Measures workloads on several targets in turn, in several rounds. */
+import type { HouseProcess } from '../../house/process.ts';
+import { openStreams, runLoad } from './load.ts';
+import type { Target, Times } from './load.ts';
+import { treeMicros, usageOf } from './processes.ts';
+import type { Usage } from './processes.ts';
+import { CHUNKS, HOLDING_MODEL } from './workloads.ts';
+import type { Workload } from './workloads.ts';
+
+/** A target whose process is measured. The upstream is asked directly and has none. */
+export interface Measured extends Target {
+  process?: HouseProcess;
+  /** Further processes that work for it, with their descendants. */
+  helpers?: readonly number[];
+}
+
+/** The figures of one target in one round. */
+interface Round {
+  cpuMicros: number;
+  /** CPU time of all its processes; undefined where it cannot be read. */
+  allMicros: number | undefined;
+  latencies: Latencies;
+  usage: Usage | undefined;
+}
+
+interface Latencies {
+  p50: number;
+  p99: number;
+  p999: number;
+  firstP50: number;
+  firstP99: number;
+}
+
+/** A median over all rounds, and the smallest and largest value. */
+export interface Figure {
+  median: number;
+  from: number;
+  to: number;
+}
+
+/**
+ * The figures of one target for one workload. CPU times are per request or chunk, in µs; other times in ms.
+ */
+export interface Row {
+  workload: string;
+  target: string;
+  cpu: Figure;
+  /** CPU time as a multiple of that of bare Fastify in the same round. */
+  ratio: Figure;
+  all: Figure | undefined;
+  /** Latency beyond that of the upstream, asked directly in the same round. */
+  added: Readonly<Record<keyof Latencies, Figure>>;
+  pauseMs: number;
+  delayP99Ms: number;
+  permitted: number | undefined;
+}
+
+/** The reference of all ratios. */
+export const REFERENCE = 'bare Fastify';
+/** The upstream, which is asked directly. */
+export const DIRECT = 'upstream';
+
+/** The node of this checkout. The names of others begin with it. */
+export const GATEWAY = 'gateway';
+
+/** Each target first serves the load this many times unmeasured, so that its code is compiled. */
+const WARM_UPS = 2;
+
+/** Measures one workload. The order of the targets is turned in every round. */
+export async function measure(
+  targets: readonly Measured[],
+  workload: Workload,
+  rounds: number,
+): Promise<Row[]> {
+  for (let warmUp = 0; warmUp < WARM_UPS; warmUp += 1)
+    for (const target of targets) await runLoad(target, workload, workload.load);
+  const results = new Map(targets.map(({ name }) => [name, [] as Round[]]));
+  for (let round = 0; round < rounds; round += 1) {
+    const order = round % 2 === 0 ? targets : targets.toReversed();
+    for (const target of order) results.get(target.name)?.push(await measureOnce(target, workload));
+  }
+  return targets.filter(({ process }) => process).map(({ name }) => rowOf(name, workload, results));
+}
+
+async function measureOnce(target: Measured, workload: Workload): Promise<Round> {
+  const before = await usageBefore(target);
+  const times = await runLoad(target, workload, workload.load);
+  const usage = target.process && (await usageOf(target.process));
+  const units = times.whole.length * (workload.per === 'chunk' ? CHUNKS : 1);
+  const cpuMicros = (usage?.cpuMicros ?? 0) - before.own;
+  const helpers = helperMicros(target);
+  return {
+    cpuMicros: cpuMicros / units,
+    allMicros:
+      helpers === undefined || before.helpers === undefined
+        ? undefined
+        : (cpuMicros + helpers - before.helpers) / units,
+    latencies: latenciesOf(times),
+    usage,
+  };
+}
+
+async function usageBefore(target: Measured): Promise<{ own: number; helpers: number | undefined }> {
+  const own = target.process ? (await usageOf(target.process)).cpuMicros : 0;
+  return { own, helpers: helperMicros(target) };
+}
+
+function helperMicros({ helpers = [] }: Measured): number | undefined {
+  const times = helpers.map((pid) => treeMicros(pid));
+  return times.some((time) => time === undefined)
+    ? undefined
+    : times.reduce<number>((sum, time) => sum + (time ?? 0), 0);
+}
+
+function latenciesOf({ whole, firstByte }: Times): Latencies {
+  return {
+    ...{ p50: percentile(whole, 0.5), p99: percentile(whole, 0.99), p999: percentile(whole, 0.999) },
+    ...{ firstP50: percentile(firstByte, 0.5), firstP99: percentile(firstByte, 0.99) },
+  };
+}
+
+/** The value below which this share of the values lies; 0 without values. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}
+
+function rowOf(name: string, workload: Workload, results: ReadonlyMap<string, readonly Round[]>): Row {
+  const own = results.get(name) ?? [];
+  const reference = results.get(REFERENCE) ?? [];
+  const direct = results.get(DIRECT) ?? [];
+  const added = (of: keyof Latencies): Figure =>
+    figureOf(own.map((round, at) => round.latencies[of] - (direct[at]?.latencies[of] ?? 0)));
+  const all = own.flatMap(({ allMicros }) => (allMicros === undefined ? [] : [allMicros]));
+  return {
+    workload: workload.name,
+    target: name,
+    cpu: figureOf(own.map(({ cpuMicros }) => cpuMicros)),
+    ratio: figureOf(own.map(({ cpuMicros }, at) => cpuMicros / (reference[at]?.cpuMicros ?? Number.NaN))),
+    all: all.length === own.length ? figureOf(all) : undefined,
+    added: {
+      ...{ p50: added('p50'), p99: added('p99'), p999: added('p999') },
+      ...{ firstP50: added('firstP50'), firstP99: added('firstP99') },
+    },
+    pauseMs: Math.max(...own.map(({ usage }) => usage?.pauseMs ?? 0)),
+    delayP99Ms: Math.max(...own.map(({ usage }) => usage?.delayP99Ms ?? 0)),
+    permitted: name.startsWith(GATEWAY) ? workload.target : undefined,
+  };
+}
+
+/** The median, and the range. */
+export function figureOf(values: readonly number[]): Figure {
+  const sorted = values.toSorted((one, other) => one - other);
+  return { median: sorted[sorted.length >> 1] ?? 0, from: sorted[0] ?? 0, to: sorted.at(-1) ?? 0 };
+}
+
+/** Memory of open streams. */
+export interface MemoryRow {
+  target: string;
+  streams: number;
+  kilobytesPerStream: number;
+  /** Memory of the whole process while the streams are open, in MB. */
+  megabytes: number;
+}
+
+/** Measures the memory of streams that have begun and do not end. */
+export async function measureMemory(target: Measured, streams: number): Promise<MemoryRow | undefined> {
+  if (!target.process) return undefined;
+  const question = { model: HOLDING_MODEL, stream: true, turns: ['Go on.'], tools: 0 };
+  const before = await usageOf(target.process);
+  const close = await openStreams(target, { client: 'chat', question }, streams);
+  const after = await usageOf(target.process);
+  await close();
+  return {
+    target: target.name,
+    streams,
+    kilobytesPerStream: (after.residentBytes - before.residentBytes) / 1024 / streams,
+    megabytes: after.residentBytes / 1024 / 1024,
+  };
+}

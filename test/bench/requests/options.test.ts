@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { helpText, readOptions } from './options.ts';
+import { USUAL } from './workloads.ts';
+
+const NAMES = [...USUAL, 'rare'];
+const read = (...args: string[]) => readOptions(args, NAMES);
+
+describe('the arguments of the benchmark', () => {
+  it('mean the usual workloads, 1,000 streams and the wallet if there are none', () => {
+    expect(read()).toEqual({ workloads: [...USUAL], rounds: 5, streams: [1_000], wallet: true });
+  });
+
+  it('name workloads, which are measured alone', () => {
+    const named = read('--workload', 'rare', '--rounds', '2');
+    expect(named).toEqual({ workloads: ['rare'], rounds: 2, streams: [], wallet: false });
+    expect(read('wallet')).toMatchObject({ workloads: [], streams: [], wallet: true });
+    expect(read('--streams', '0')).toMatchObject({ streams: [] });
+  });
+
+  it.each([
+    [['--workload', 'unknown'], 'There is no workload "unknown"'],
+    [['--profile', 'unknown'], 'There is no workload "unknown"'],
+    [['--rounds', '0'], '--rounds must be'],
+    [['--streams', '1.5'], '--streams must be'],
+    [['walet'], '"walet" is no command'],
+  ])('are refused with the reason if they are %j', (args, reason) => {
+    expect(() => read(...args)).toThrow(reason);
+  });
+
+  it('lead to a help text that names every workload', () => {
+    expect(read('--help')).toBe('help');
+    for (const name of NAMES) expect(helpText(NAMES)).toContain(name);
+  });
+});
