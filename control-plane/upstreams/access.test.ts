@@ -4,6 +4,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UPSTREAM_PRESETS } from '@gateway/shared/clouds/presets';
+import { quirkProblem } from '@gateway/shared/quirks';
 import { AWS_KEYS, KEY_FILE, isSigned } from '../../test/clouds.ts';
 import { codesOf, pick, startTestApp } from '../../test/control/app.ts';
 import type { Answer, Browser, TestApp } from '../../test/control/app.ts';
@@ -20,6 +21,32 @@ const CREDENTIAL = `mutation ($input: AdminCredentialInput!) { adminCredentialAd
 const PROBE = `mutation ($input: AdminProbeInput!) { adminProviderProbe(input: $input) {
   result { ok status error } userErrors { code } } }`;
 
+const MODELS = `mutation ($input: AdminProviderModelsInput!) { adminProviderModels(input: $input) {
+  models { name } userErrors { code } } }`;
+const PROBING = `mutation ($input: AdminProviderProbingInput!) { adminProviderProbingSet(input: $input) {
+  userErrors { code } } }`;
+
+/** The answers of the upstream to requests for lists, by path. */
+const lists: Record<string, object> = {
+  '/foundation-models': {
+    modelSummaries: [
+      { modelId: 'anthropic.claude-a', inferenceTypesSupported: ['ON_DEMAND'] },
+      { modelId: 'anthropic.claude-b', inferenceTypesSupported: ['INFERENCE_PROFILE'] },
+      { modelId: 'amazon.nova-pro-v1:0', inferenceTypesSupported: ['ON_DEMAND', 'PROVISIONED'] },
+    ],
+  },
+  '/inference-profiles': {
+    inferenceProfileSummaries: [
+      { inferenceProfileId: 'us.anthropic.claude-b' },
+      { inferenceProfileId: 'us.amazon.nova-2' },
+    ],
+  },
+  '/v1beta1/publishers/google/models': { publisherModels: [{ name: 'publishers/google/models/gemini-x' }] },
+  '/v1beta1/publishers/anthropic/models': {
+    publisherModels: [{ name: 'publishers/anthropic/models/claude-x' }],
+  },
+};
+
 describe('the access of an upstream', () => {
   let test: TestApp;
   let admin: Browser;
@@ -33,8 +60,10 @@ describe('the access of an upstream', () => {
       let body = '';
       request.on('data', (piece: Buffer) => (body += piece.toString()));
       request.on('end', () => {
-        seen.push({ method: 'POST', path: request.url ?? '', headers: request.headers, body });
-        response.end(request.url === '/token' ? '{"access_token":"token-1","expires_in":3600}' : '{}');
+        const { method = '', url: path = '', headers } = request;
+        seen.push({ method, path, headers, body });
+        const token = { access_token: 'token-1', expires_in: 3600 };
+        response.end(JSON.stringify(path === '/token' ? token : (lists[path.split('?')[0] ?? ''] ?? {})));
       });
     });
     await new Promise<void>((resolve) => {
@@ -47,6 +76,10 @@ describe('the access of an upstream', () => {
     await test.close();
   });
 
+  const readModels = async (providerId: string): Promise<string[]> => {
+    const answer = await admin.send(MODELS, { input: { providerId } });
+    return pick<{ name: string }[]>(answer, 'adminProviderModels', 'models').map(({ name }) => name);
+  };
   let count = 0;
   const save = (more: object): Promise<Answer> => {
     count += 1;
@@ -160,6 +193,47 @@ describe('the access of an upstream', () => {
     expect(JSON.parse(request?.body ?? '')).toMatchObject({ anthropic_version: 'bedrock-2023-05-31' });
   });
 
+  it.each([
+    ['MESSAGES', ['anthropic.claude-a', 'us.anthropic.claude-b']],
+    [
+      'BEDROCK_CONVERSE',
+      ['amazon.nova-pro-v1:0', 'anthropic.claude-a', 'us.amazon.nova-2', 'us.anthropic.claude-b'],
+    ],
+  ])('reads the models of Bedrock that %s can use, with signed requests', async (protocol, names) => {
+    const access = { auth: 'AWS_KEYS', region: 'us-east-1', style: 'BEDROCK' };
+    const { id } = await saved({ protocols: [protocol], baseUrl: origin, access });
+    await add(id, JSON.stringify(AWS_KEYS));
+    seen.length = 0;
+    const models = await readModels(id);
+    expect(models).toEqual(names);
+    expect(seen.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
+      'GET /foundation-models?byOutputModality=TEXT',
+      'GET /inference-profiles?maxResults=1000',
+    ]);
+    for (const request of seen) expect(await isSigned(origin, request)).toBe(true);
+  });
+
+  it('reads the models of the publishers of Vertex AI, and probes them regularly', async () => {
+    const access = { auth: 'GOOGLE_SERVICE_ACCOUNT', style: 'VERTEX', tokenUrl: `${origin}/token` };
+    const { id, version } = await saved({ protocols: ['GENERATIVE_LANGUAGE', 'MESSAGES'], access });
+    await add(id, KEY_FILE);
+    expect(await readModels(id)).toEqual(['claude-x', 'gemini-x']);
+    expect(seen.at(-1)?.headers.authorization).toBe('Bearer token-1');
+    const input = { id, version, probeMinutes: 5, reason: 'test' };
+    expect(codesOf(await admin.send(PROBING, { input }), 'adminProviderProbingSet')).toEqual([]);
+  });
+
+  it('takes the quirks of a preset with the upstream, in one change', async () => {
+    const cohere = UPSTREAM_PRESETS.find((preset) => preset.id === 'cohere');
+    const { id } = await saved({ name: 'cohere', quirks: cohere?.quirks });
+    expect((await records('PROVIDER', id))?.['quirks']).toEqual(cohere?.quirks);
+    expect(cohere?.quirks).toContainEqual(
+      expect.objectContaining({ kind: 'DROP', member: 'stream_options' }),
+    );
+    const bad = await save({ quirks: [{ kind: 'DROP', member: 'model' }] });
+    expect(codesOf(bad, 'adminProviderUpsert')).toEqual(['INVALID']);
+  });
+
   it('takes the key file of a service account, of which it stores what is needed', async () => {
     const access = { auth: 'GOOGLE_SERVICE_ACCOUNT', style: 'VERTEX', tokenUrl: `${origin}/token` };
     const { id } = await saved({ protocols: ['GENERATIVE_LANGUAGE'], access });
@@ -204,11 +278,15 @@ describe('the access of an upstream', () => {
   });
 
   it('comes from presets that are valid as they are, with different ids, and a source each', async () => {
-    const { data } = await admin.send('{ admin { upstreamPresets { id source access { auth } } } }');
+    const { data } = await admin.send(
+      '{ admin { upstreamPresets { id source access { auth } quirks { kind member } quirksSource } } }',
+    );
     expect(data?.['admin']?.['upstreamPresets']).toHaveLength(UPSTREAM_PRESETS.length);
     expect(UPSTREAM_PRESETS.length).toBeGreaterThanOrEqual(20);
     expect(new Set(UPSTREAM_PRESETS.map((preset) => preset.id)).size).toBe(UPSTREAM_PRESETS.length);
-    for (const { baseUrl, source, access, protocols } of UPSTREAM_PRESETS) {
+    for (const { baseUrl, source, access, protocols, quirks, quirksSource } of UPSTREAM_PRESETS) {
+      expect(quirksSource === null).toBe(quirks.length === 0);
+      expect(quirks.map(quirkProblem)).toEqual(quirks.map(() => undefined));
       expect(baseUrl).toMatch(/^https:\/\/[^?#]+[^/]$/);
       expect(new URL(source).protocol).toBe('https:');
       expect(await checkedAccess(access, { protocols, baseUrl, allowPrivate: true })).toEqual(access);

@@ -1,10 +1,11 @@
 /** Reads the list of models that a provider offers, with its credential. */
 import { request } from 'undici';
-import { DEFAULT_ACCESS } from '@gateway/shared/clouds/access';
 import type { Fault } from '@gateway/shared/upstream-health';
 import { UserFailure } from '../graphql/errors.ts';
 import { checkBaseUrl } from './address-guard.ts';
 import { cloudRequest } from './probe-access.ts';
+import { listRequests, namesIn } from './model-requests.ts';
+import type { ListRequest } from './model-requests.ts';
 import { ProbeDispatchers } from './probe-dispatcher.ts';
 import { hasModelList } from './probe-target.ts';
 import type { ProviderTarget } from './probe-target.ts';
@@ -27,23 +28,35 @@ interface ListAnswer {
   text: string;
 }
 
-/** Asks for the list. Never throws: failures are part of the result. */
+/** Asks for the first list. Never throws: failures are part of the result. */
 export async function askForModels(target: ProviderTarget): Promise<ListAnswer> {
+  const [first] = listRequests(target);
+  if (!first) throw new Error('every upstream has a list');
+  return askForList(target, first);
+}
+
+async function askForList(target: ProviderTarget, list: ListRequest): Promise<ListAnswer> {
   const dispatchers = new ProbeDispatchers(target, { timeoutMs: TIMEOUT_MS, bytesMax: LIST_BYTES });
   const startedAt = performance.now();
   const latency = (): number => Math.round(performance.now() - startedAt);
   try {
-    await checkBaseUrl(target.baseUrl, target.allowPrivate);
-    const { url, headers } = await cloudRequest(listRequest(target), {
-      ...target,
-      // A template is about the paths of requests for a model.
-      access: target.access && { ...target.access, pathTemplate: null },
-      dispatcher: dispatchers.tokens,
-      timeoutMs: TIMEOUT_MS,
-    });
+    await checkBaseUrl(list.baseUrl, target.allowPrivate);
+    const { url, headers } = await cloudRequest(
+      { ...list, method: 'GET', model: '', body: null },
+      {
+        ...target,
+        baseUrl: list.baseUrl,
+        // Templates and styles are about the paths of requests for a model.
+        access: target.access && { ...target.access, pathTemplate: null, style: 'STANDARD' },
+        dispatcher: dispatchers.tokens,
+        timeoutMs: TIMEOUT_MS,
+      },
+    );
+    const isOwnHost = new URL(list.baseUrl).host === new URL(target.baseUrl).host;
     const { statusCode, body } = await request(url, {
       method: 'GET',
-      dispatcher: dispatchers.requests,
+      // Another host never sees the client certificate.
+      dispatcher: isOwnHost ? dispatchers.requests : dispatchers.tokens,
       signal: AbortSignal.timeout(TIMEOUT_MS),
       headers: { 'accept-encoding': 'identity', ...headers },
     });
@@ -63,30 +76,20 @@ export async function askForModels(target: ProviderTarget): Promise<ListAnswer> 
  * no readable list.
  */
 export async function readModels(target: ProviderTarget): Promise<string[]> {
-  if (!hasModelList(target.access)) throw noList('this kind of upstream has none that can be read here');
-  const { status, text } = await askForModels(target);
-  if (status === null) throw noList('it could not be reached, or answered too slowly or too much');
-  if (status !== 200) throw noList(`it answered with status ${status}`);
-  return namesIn(parse(text));
+  if (!hasModelList(target.access)) throw noList('only nodes have the identity with which it is asked');
+  const lists = await Promise.all(
+    listRequests(target).map(async (list) => namesOf(await askForList(target, list), target)),
+  );
+  const names = lists.flat().filter((name) => NAME.test(name));
+  return [...new Set(names)].sort().slice(0, MODELS_MAX);
 }
 
-/**
- * OpenAI: https://platform.openai.com/docs/api-reference/models/list, Anthropic (up to 1000 a page):
- * https://docs.anthropic.com/en/api/models-list, Google: https://ai.google.dev/api/models#method:-models.list
- */
-function listRequest({ protocol, secret, access }: ProviderTarget): Parameters<typeof cloudRequest>[0] {
-  // Secrets of the other kinds are never sent as they are.
-  const key = (access ?? DEFAULT_ACCESS).auth === 'API_KEY' ? secret : null;
-  const common = { method: 'GET', model: '', body: null } as const;
-  if (protocol === 'anthropic-messages')
-    return {
-      ...common,
-      path: '/models?limit=1000',
-      headers: { 'anthropic-version': '2023-06-01', ...(key && { 'x-api-key': key }) },
-    };
-  if (protocol === 'google-generate')
-    return { ...common, path: '/models?pageSize=1000', headers: key ? { 'x-goog-api-key': key } : {} };
-  return { ...common, path: '/models', headers: key ? { authorization: `Bearer ${key}` } : {} };
+function namesOf({ status, text }: ListAnswer, { protocol }: ProviderTarget): string[] {
+  if (status === null) throw noList('it could not be reached, or answered too slowly or too much');
+  if (status !== 200) throw noList(`it answered with status ${status}`);
+  const names = namesIn(parse(text), protocol);
+  if (!names) throw noList('its answer is no list of models');
+  return names;
 }
 
 function parse(text: string): unknown {
@@ -95,22 +98,6 @@ function parse(text: string): unknown {
   } catch {
     throw noList('its answer is not JSON');
   }
-}
-
-/** The names in `data[].id` or `models[].name`, without Google's prefix. */
-function namesIn(list: unknown): string[] {
-  const { data, models }: { data?: unknown; models?: unknown } =
-    typeof list === 'object' && list !== null ? list : {};
-  const items: unknown = data ?? models;
-  if (!Array.isArray(items)) throw noList('its answer is no list of models');
-  const names = items.flatMap((item: unknown) => {
-    const { id, name }: { id?: unknown; name?: unknown } =
-      typeof item === 'object' && item !== null ? item : {};
-    const given = id ?? name;
-    const text = typeof given === 'string' ? given.replace(/^models\//, '') : '';
-    return NAME.test(text) ? [text] : [];
-  });
-  return [...new Set(names)].sort().slice(0, MODELS_MAX);
 }
 
 function noList(reason: string): UserFailure {

@@ -4,10 +4,12 @@ import { Field, FieldResolver, ID, ObjectType, Resolver } from 'type-graphql';
 import type { ProtocolName } from '@gateway/shared/catalog';
 import type { UpstreamAccess } from '@gateway/shared/clouds/access';
 import { UPSTREAM_PRESETS } from '@gateway/shared/clouds/presets';
+import type { Quirk } from '@gateway/shared/quirks';
 import { AdminQuery } from '../graphql/admin-query.ts';
 import { ProviderProtocol } from '../graphql/enums.ts';
 import { WebAddress } from '../graphql/scalars.ts';
 import { UpstreamAccessSettings } from './access.type.ts';
+import { UpstreamQuirk } from './quirk.type.ts';
 
 /** Initial values of the form of an upstream, for a well-known provider. */
 @ObjectType({
@@ -34,6 +36,12 @@ export class UpstreamPreset {
 
   @Field(() => WebAddress, { description: "The provider's page from which the values come." })
   source!: string;
+
+  @Field(() => [UpstreamQuirk], { description: 'Its known quirks, for `quirks` of adminProviderUpsert.' })
+  quirks!: readonly Quirk[];
+
+  @Field(() => WebAddress, { nullable: true, description: "The provider's page about them; null for none." })
+  quirksSource!: string | null;
 }
 
 /** The presets, for administrators. */

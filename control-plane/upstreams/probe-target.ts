@@ -8,7 +8,9 @@ import { credentialReader, credentialsOf } from './upstream.service.ts';
 
 /** How a provider is asked. */
 export interface ProviderTarget {
+  /** The format of probes: the first one. */
   protocol: ProtocolName;
+  protocols: readonly ProtocolName[];
   baseUrl: string;
   /** Secret of the first usable credential; null for none. */
   secret: string | null;
@@ -33,6 +35,7 @@ export async function targetOf(
   const access = provider.access ?? null;
   return {
     protocol,
+    protocols: provider.protocols,
     baseUrl: provider.baseUrl,
     secret: await secretOf(usable.find(({ binding }) => (binding ?? null) === bindingOf(access))),
     certificate: await secretOf(usable.findLast(({ binding }) => binding === CLIENT_CERTIFICATE)),
@@ -41,7 +44,7 @@ export async function targetOf(
   };
 }
 
-/** Whether the control plane can ask for a list of models: not in the styles of clouds, nor as a node. */
+/** Whether the control plane can ask for a list of models: it cannot with the identity of a node. */
 export function hasModelList(access: UpstreamAccess | null): boolean {
-  return !access || (access.style === 'STANDARD' && !NODE_IDENTITY_KINDS.includes(access.auth));
+  return !access || !NODE_IDENTITY_KINDS.includes(access.auth);
 }

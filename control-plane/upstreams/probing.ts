@@ -73,7 +73,6 @@ export async function probeDue(em: EntityManager, settings: { secretKey: string 
     sql`
     select provider.id from provider left join upstream_probe on upstream_probe.provider_id = provider.id
     where provider.enabled and provider.probe_minutes is not null
-      and coalesce(provider.access ->> 'style', 'STANDARD') = 'STANDARD'
       and coalesce(provider.access ->> 'auth', 'API_KEY') <> all(${[...NODE_IDENTITY_KINDS]}::text[])
       and (upstream_probe.at is null
         or upstream_probe.at < clock_timestamp() - make_interval(mins => provider.probe_minutes))

@@ -3,6 +3,8 @@ import type { ProtocolName } from '@gateway/shared/catalog';
 import type { TimeoutsRecord } from '@gateway/shared/records';
 import { UserFailure } from '../graphql/errors.ts';
 import type { AccessInput } from './access.rules.ts';
+import type { QuirkInput } from './quirk.rules.ts';
+import type { ProviderRow } from './upstream.entity.ts';
 
 const NAME_LENGTH_MAX = 80;
 const HOUR_MS = 60 * 60 * 1000;
@@ -29,6 +31,8 @@ export interface ProviderInput {
   concurrencyLimit?: number | null;
   /** Undefined leaves it unchanged; null is an API key in the header of the format. */
   access?: AccessInput | null;
+  /** Undefined and null leave them unchanged. */
+  quirks?: readonly QuirkInput[] | null;
   reason: string;
 }
 
@@ -64,4 +68,18 @@ export function timeoutsOf(
 ): TimeoutsRecord {
   const changed = Object.entries(change ?? {}).filter(([, value]) => value !== null && value !== undefined);
   return { ...DEFAULT_TIMEOUTS, ...current, ...Object.fromEntries(changed) };
+}
+
+/** A provider as the audit log shows it. */
+export function summaryOf({
+  name,
+  protocols,
+  baseUrl,
+  enabled,
+  timeouts,
+  concurrencyLimit = null,
+  access = null,
+  quirks,
+}: ProviderRow): Record<string, unknown> {
+  return { name, protocols, baseUrl, enabled, timeouts, concurrencyLimit, access, quirks };
 }

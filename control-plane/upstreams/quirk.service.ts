@@ -1,21 +1,16 @@
 /** Checks and stores the quirks of providers and routes, and publishes them to nodes. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { QUIRKS_MAX, quirkProblem } from '@gateway/shared/quirks';
 import type { Quirk } from '@gateway/shared/quirks';
 import { audit } from '../audit/audit.service.ts';
 import { announce } from '../database/config-log.ts';
-import { UserFailure } from '../graphql/errors.ts';
 import { inTransaction } from '../database/sql.ts';
+import { checkQuirks } from './quirk.rules.ts';
+import type { QuirkInput } from './quirk.rules.ts';
 import { lockRoute } from './route.service.ts';
 import { ProviderSchema } from './upstream.entity.ts';
 import { providerRecord, routeRecord } from './upstream.record.ts';
 import { lockProvider } from './upstream.service.ts';
 import type { Change } from './upstream.service.ts';
-
-/** A row as it was sent. */
-type QuirkInput = Pick<Quirk, 'kind'> & {
-  [Field in Exclude<keyof Quirk, 'kind'>]?: Quirk[Field] | undefined;
-};
 
 /** The quirks of the provider or route with this id. */
 interface QuirksInput {
@@ -49,24 +44,5 @@ export async function setQuirks(em: EntityManager, input: QuirksInput, { actor }
     if (provider.enabled && owner.enabled)
       await announce(inner, { upsert: ['providerId' in owner ? routeRecord(owner) : providerRecord(owner)] });
     return quirks;
-  });
-}
-
-/** The rows with null for what they leave out. Throws INVALID, which names the row. */
-function checkQuirks(rows: readonly QuirkInput[]): Quirk[] {
-  if (rows.length > QUIRKS_MAX)
-    throw new UserFailure('INVALID', `Save at most ${QUIRKS_MAX} quirks.`, 'quirks');
-  return rows.map(({ kind, member, other, value, min, max }, index) => {
-    const quirk: Quirk = {
-      kind,
-      member: member ?? null,
-      other: other ?? null,
-      value: value ?? null,
-      min: min ?? null,
-      max: max ?? null,
-    };
-    const problem = quirkProblem(quirk);
-    if (problem !== undefined) throw new UserFailure('INVALID', `Row ${index + 1}: ${problem}`, 'quirks');
-    return quirk;
   });
 }

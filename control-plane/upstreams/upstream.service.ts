@@ -14,7 +14,8 @@ import { inTransaction } from '../database/sql.ts';
 import { endDemoMoney } from '../payments/play.settings.ts';
 import { checkFits, checkedAccess, storedCertificate, storedSecret } from './access.rules.ts';
 import { checkBaseUrl } from './address-guard.ts';
-import { checkLabel, checkProvider, timeoutsOf } from './provider.rules.ts';
+import { checkLabel, checkProvider, summaryOf, timeoutsOf } from './provider.rules.ts';
+import { checkQuirks } from './quirk.rules.ts';
 import type { ProviderInput } from './provider.rules.ts';
 import { CredentialSchema, ProviderSchema, RouteSchema } from './upstream.entity.ts';
 import type { CredentialRow, ProviderRow } from './upstream.entity.ts';
@@ -73,7 +74,7 @@ export async function upsertProvider(
     const named = await inner.findOne(ProviderSchema, { name: input.name.trim() });
     if (named && named.id !== found?.id)
       throw new UserFailure('TAKEN', 'Another provider has this name. Choose another one.', 'name');
-    const before = found ? summary(found) : null;
+    const before = found ? summaryOf(found) : null;
     const values = {
       name: input.name.trim(),
       protocols: [...new Set(input.protocols)],
@@ -83,6 +84,7 @@ export async function upsertProvider(
       timeouts: timeoutsOf(input.timeouts, found?.timeouts),
       concurrencyLimit: input.concurrencyLimit ?? null,
       ...(access === undefined ? {} : { access }),
+      ...(input.quirks ? { quirks: checkQuirks(input.quirks) } : {}),
     };
     const provider = found ?? inner.create(ProviderSchema, { id: newId('prv'), ...values });
     if (found) inner.assign(found, values);
@@ -93,7 +95,7 @@ export async function upsertProvider(
       targetType: 'UpstreamProvider',
       targetId: provider.id,
       before,
-      after: summary(provider),
+      after: summaryOf(provider),
       reason: input.reason,
     });
     await announceProvider(inner, provider);
@@ -114,7 +116,7 @@ export async function deleteProvider(
       action: 'provider.delete',
       targetType: 'UpstreamProvider',
       targetId: provider.id,
-      before: summary(provider),
+      before: summaryOf(provider),
       reason: input.reason,
     });
     await removeProviders(inner, [provider]);
@@ -145,10 +147,8 @@ export async function addCredential(
   checkLabel(input.label, 'label');
   return inTransaction(em, async (inner) => {
     const provider = await lockProvider(inner, input.providerId, 'ANY');
-    if ((await inner.count(CredentialSchema, { providerId: provider.id })) >= CREDENTIALS_MAX) {
-      const message = `The provider has ${CREDENTIALS_MAX} credentials. Delete one first.`;
-      throw new UserFailure('LIMIT_REACHED', message);
-    }
+    if ((await inner.count(CredentialSchema, { providerId: provider.id })) >= CREDENTIALS_MAX)
+      throw new UserFailure('LIMIT_REACHED', `Delete one of the ${CREDENTIALS_MAX} credentials first.`);
     const id = newId('crd');
     const { secret, suffix, binding } = input.certificate
       ? storedCertificate(input.certificate.trim(), input.secret.trim())
@@ -283,12 +283,6 @@ export async function lockProvider(
 }
 
 /** The values of a provider that the audit log records. */
-function summary(provider: ProviderRow): Record<string, unknown> {
-  const { name, protocols, baseUrl, enabled, timeouts, concurrencyLimit, access } = provider;
-  const limit = concurrencyLimit ?? null;
-  return { name, protocols, baseUrl, enabled, timeouts, concurrencyLimit: limit, access: access ?? null };
-}
-
 function locationOf(id: string): SecretLocation {
   return { table: 'credential', id, field: 'secret' };
 }

@@ -9,6 +9,7 @@ import { UserError } from '../graphql/errors.ts';
 import { GlobalObject } from '../graphql/global-object.ts';
 import { DateTime, Money, WebAddress } from '../graphql/scalars.ts';
 import type { AccessInput } from './access.rules.ts';
+import { UpstreamQuirkInput } from './quirk.type.ts';
 import { UpstreamAccessInput, UpstreamAccessSettings } from './access.type.ts';
 
 /** Timeouts of an upstream in ms. */
@@ -182,6 +183,12 @@ export class AdminProviderInput {
       'Credentials of another kind of authentication are disabled.',
   })
   access?: AccessInput | null;
+
+  @Field(() => [UpstreamQuirkInput], {
+    nullable: true,
+    description: 'Its quirks. Left out, they stay unchanged.',
+  })
+  quirks?: UpstreamQuirkInput[] | null;
 
   @Field(() => String, { description: 'Reason, kept in the audit log.' })
   reason!: string;

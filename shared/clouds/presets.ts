@@ -4,7 +4,9 @@
  */
 import type { ProtocolName } from '../catalog.ts';
 import { DEFAULT_ACCESS } from './access.ts';
+import type { Quirk } from '../quirks.ts';
 import type { UpstreamAccess } from './access.ts';
+import { PRESET_QUIRKS } from './preset-quirks.ts';
 
 /** One provider. */
 export interface UpstreamPreset {
@@ -17,13 +19,19 @@ export interface UpstreamPreset {
   access: UpstreamAccess | null;
   /** The provider's page that says so. */
   source: string;
+  /** How the provider differs from its formats, and its page that says so; null if nothing is known. */
+  quirks: readonly Quirk[];
+  quirksSource: string | null;
 }
+
+/** A preset as it is written here: the quirks are in a list of their own. */
+type Entry = Omit<UpstreamPreset, 'quirks' | 'quirksSource'>;
 
 function accessOf(changes: Partial<UpstreamAccess>): UpstreamAccess {
   return { ...DEFAULT_ACCESS, ...changes };
 }
 
-function compatible(preset: Pick<UpstreamPreset, 'id' | 'name' | 'baseUrl' | 'source'>): UpstreamPreset {
+function compatible(preset: Pick<Entry, 'id' | 'name' | 'baseUrl' | 'source'>): Entry {
   return { ...preset, protocols: ['openai-chat'], access: null };
 }
 
@@ -31,8 +39,7 @@ const AZURE = 'https://YOUR-RESOURCE.openai.azure.com/openai';
 const AZURE_SOURCE = 'https://learn.microsoft.com/en-us/azure/ai-foundry/openai/api-version-lifecycle';
 const BEDROCK = 'https://bedrock-runtime.us-east-1.amazonaws.com';
 
-/** The presets in the order of the form. */
-export const UPSTREAM_PRESETS: readonly UpstreamPreset[] = [
+const ENTRIES: readonly Entry[] = [
   {
     id: 'openai',
     name: 'OpenAI',
@@ -213,3 +220,9 @@ export const UPSTREAM_PRESETS: readonly UpstreamPreset[] = [
     source: 'https://platform.minimax.io/docs/api-reference/text-openai-api',
   }),
 ];
+
+/** The presets in the order of the form. */
+export const UPSTREAM_PRESETS: readonly UpstreamPreset[] = ENTRIES.map((entry) => ({
+  ...entry,
+  ...(PRESET_QUIRKS[entry.id] ?? { quirks: [], quirksSource: null }),
+}));

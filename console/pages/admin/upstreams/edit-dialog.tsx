@@ -1,6 +1,6 @@
 /** Adds an upstream, from a preset if there is one, or edits it. */
-import { UPSTREAM_PRESETS } from '@gateway/shared/clouds/presets';
-import { useState } from 'react';
+import type { UpstreamPreset } from '@gateway/shared/clouds/presets';
+import { useEffect, useState } from 'react';
 import { useMutation } from 'urql';
 import { Field } from '../../../components/field.tsx';
 import { CheckField, SelectField } from '../../../components/select-field.tsx';
@@ -26,8 +26,17 @@ type Values = Pick<Provider, 'name' | 'baseUrl' | 'access'> & { protocols: reado
 
 const EMPTY: Values = { name: '', baseUrl: '', access: null, protocols: ['CHAT_COMPLETIONS'] };
 
-function valuesOf(id: string): Values {
-  const preset = UPSTREAM_PRESETS.find((each) => each.id === id);
+/** The presets, which are loaded with the dialog and not with the page. Without them people fill the form. */
+function usePresets(): readonly UpstreamPreset[] {
+  const [presets, setPresets] = useState<readonly UpstreamPreset[]>([]);
+  useEffect(() => {
+    const loaded = import('@gateway/shared/clouds/presets');
+    loaded.then(({ UPSTREAM_PRESETS }) => setPresets(UPSTREAM_PRESETS)).catch(() => undefined);
+  }, []);
+  return presets;
+}
+
+function valuesOf(preset: UpstreamPreset | undefined): Values {
   if (!preset) return EMPTY;
   const { name, baseUrl, access, protocols } = preset;
   const copied = access && { ...access, headers: [...access.headers], query: [...access.query] };
@@ -38,7 +47,9 @@ function valuesOf(id: string): Values {
 export function EditDialog({ provider, onClose }: { provider: Provider | undefined; onClose: () => void }) {
   const { t } = useTranslation();
   const [, upsert] = useMutation(UpsertProvider);
-  const [preset, setPreset] = useState('');
+  const presets = usePresets();
+  const [presetId, setPresetId] = useState('');
+  const preset = presets.find(({ id }) => id === presetId);
   const send = async (values: FormData, reason: string) => {
     const limit = text(values, 'limit');
     const input = {
@@ -49,12 +60,13 @@ export function EditDialog({ provider, onClose }: { provider: Provider | undefin
       enabled: values.has('enabled'),
       concurrencyLimit: limit === '' ? null : Number(limit),
       access: accessIn(values),
+      ...(!provider && { quirks: preset?.quirks.map((quirk) => ({ ...quirk })) ?? [] }),
       reason,
     };
     const { data, error } = await upsert({ input });
     return { error, userErrors: data?.adminProviderUpsert.userErrors };
   };
-  const presets = UPSTREAM_PRESETS.map(({ id, name }) => ({ value: id, word: name }));
+  const options = presets.map(({ id, name }) => ({ value: id, word: name }));
   return (
     <FormDialog
       title={provider ? t('admin.editTitle', { name: provider.name }) : t('admin.upstreams.create')}
@@ -66,15 +78,37 @@ export function EditDialog({ provider, onClose }: { provider: Provider | undefin
       {!provider && (
         <SelectField
           label={t('admin.upstreams.access.preset')}
-          value={preset}
-          options={[{ value: '', word: t('admin.upstreams.access.noPreset') }, ...presets]}
+          value={presetId}
+          options={[{ value: '', word: t('admin.upstreams.access.noPreset') }, ...options]}
           onChange={({ target: { value } }) => {
-            setPreset(value);
+            setPresetId(value);
           }}
         />
       )}
-      <ProviderFields key={preset} provider={provider} values={provider ?? valuesOf(preset)} />
+      <PresetSources preset={preset} />
+      <ProviderFields key={presetId} provider={provider} values={provider ?? valuesOf(preset)} />
     </FormDialog>
+  );
+}
+
+/** The pages of the provider from which the values and the quirks of a preset come. */
+function PresetSources({ preset }: { preset: UpstreamPreset | undefined }) {
+  const { t } = useTranslation();
+  if (!preset) return null;
+  const { source, quirksSource } = preset;
+  return (
+    <p className="flex flex-wrap gap-x-3 text-hint">
+      <PageLink href={source}>{new URL(source).host}</PageLink>
+      {quirksSource !== null && <PageLink href={quirksSource}>{t('admin.quirks.title')}</PageLink>}
+    </p>
+  );
+}
+
+function PageLink({ href, children }: { href: string; children: string }) {
+  return (
+    <a href={href} target="_blank" rel="noreferrer" className="text-accent underline">
+      {children}
+    </a>
   );
 }
 

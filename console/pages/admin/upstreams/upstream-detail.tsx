@@ -183,7 +183,7 @@ function RouteState({ route: { enabled, openUntil } }: { route: Route }) {
   return (
     <div>
       <Enabled on={enabled} />
-      <LeftAlone word={t('admin.upstreams.health.leftAlone')} until={openUntil} />
+      <LeftAlone word={t('admin.upstreams.health.suspended')} until={openUntil} />
     </div>
   );
 }

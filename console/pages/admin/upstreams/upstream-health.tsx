@@ -145,8 +145,8 @@ function EachNode({ nodes }: Pick<Health, 'nodes'>) {
           </div>
           {clockAheadMs !== null && (
             <div className="text-hint text-bad">
-              {t(`admin.upstreams.health.clock${clockAheadMs > 0 ? 'Ahead' : 'Behind'}`, {
-                time: durationText(Math.abs(clockAheadMs)),
+              {t('admin.upstreams.health.clock', {
+                time: `${clockAheadMs > 0 ? '+' : '−'}${durationText(Math.abs(clockAheadMs))}`,
               })}
             </div>
           )}
