@@ -46,7 +46,8 @@ function blocksOf(content: unknown): JsonObject[] {
   for (const block of objectsOf(content)) {
     const last = blocks.at(-1);
     if (isObject(block.cachePoint) && last) last.cache_control = cacheControl(block.cachePoint);
-    else blocks.push(blockOf(block));
+    // The messages format has no such media.
+    else if (!isObject(block.audio) && !isObject(block.video)) blocks.push(blockOf(block));
   }
   return blocks;
 }

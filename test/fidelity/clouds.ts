@@ -12,6 +12,7 @@ import { writeJson } from '../../data-plane/dialects/exact-json.ts';
 import { AWS_KEYS, KEY_FILE, TokenServer, claimsOf, isSigned } from '../clouds.ts';
 import { ConverseEvents, asConverse, asMessages, streamMessage } from '../converse.ts';
 import { SseParser } from '../sse-parser.ts';
+import type { Shares } from './verdict.ts';
 
 const AZURE_KEY = 'azure-secret';
 const CLIENT_SECRET = 'client-secret';
@@ -25,6 +26,8 @@ const PROJECT = '/v1/projects/project-1/locations/global';
 /** A kind of upstream, for the formats of the recordings that it serves. */
 export interface Cloud {
   name: string;
+  /** Minimum of each share in percent, if it differs from the usual one. */
+  required?: Shares;
   /** Members of the access and the base address at the front, by format. */
   upstreams: { wire: string; protocol: string; path: string; access: object; secret: string }[];
 }
@@ -55,6 +58,8 @@ export function cloudsAt(url: string): Cloud[] {
     { name: 'azure-entra', upstreams: azure(entra, '/azure-entra') },
     {
       name: 'bedrock',
+      // The failures of two recordings weigh more among fewer exchanges.
+      required: { fidelity: 99.6, requests: 99.8, streams: 100 },
       upstreams: [
         { wire: 'anthropic-messages', protocol: 'MESSAGES', path: '/bedrock', ...bedrock },
         {
@@ -65,6 +70,8 @@ export function cloudsAt(url: string): Cloud[] {
     },
     {
       name: 'bedrock-converse',
+      // docs/fidelity.md lists what the format cannot carry.
+      required: { fidelity: 95, requests: 96, streams: 100 },
       upstreams: [{ wire: 'anthropic-messages', protocol: 'BEDROCK_CONVERSE', path: '/bedrock', ...bedrock }],
     },
     {

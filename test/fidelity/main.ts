@@ -142,9 +142,9 @@ async function measureClouds(house: House, run: Run, { cloud, further }: Chosen)
   try {
     const clouds = cloudsAt(front.url).filter(({ name }) => cloud === 'all' || name === cloud);
     let code = 0;
-    for (const { name, upstreams } of clouds) {
+    for (const { name, required, upstreams } of clouds) {
       const at = upstreams.map((each) => ({ ...each, base: front.url }));
-      const options = { name: `${run.name}-${name}`, replay: replay.url, upstreams: at, further };
+      const options = { name: `${run.name}-${name}`, replay: replay.url, upstreams: at, required, further };
       code = Math.max(code, await measureUpstreams(house, options));
     }
     process.stdout.write(
@@ -165,12 +165,14 @@ interface Measured {
     access?: object;
     secret?: string;
   })[];
+  /** Minimum of each share in percent, if it differs from the usual one. */
+  required?: Shares | undefined;
   further: string[];
 }
 
 async function measureUpstreams(
   house: House,
-  { name, replay, upstreams, further }: Measured,
+  { name, replay, upstreams, required = REQUIRED, further }: Measured,
 ): Promise<number> {
   const wires = upstreams.map(({ wire }) => wire);
   const models = await addModels(house, name, wires);
@@ -190,7 +192,7 @@ async function measureUpstreams(
   const report = JSON.parse(readFileSync(reportFile, 'utf8')) as Report;
   const verdict = verdictOf(report);
   process.stdout.write(`\n${describe(name, verdict)}\n`);
-  return reaches(verdict, REQUIRED) ? 0 : 1;
+  return reaches(verdict, required) ? 0 : 1;
 }
 
 function runTool(toolArguments: string[]): Promise<number> {

@@ -82,6 +82,7 @@ class ConverseStreamDecoder implements StreamDecoder {
     const key = String(numberOf(event.contentBlockIndex) ?? 0);
     switch (name) {
       case 'messageStart':
+        if (this.#started) throw unreadableAnswer('a second messageStart');
         return this.#start();
       case 'contentBlockStart':
         return [...this.#start(), ...this.#blockStart(key, objectOf(event.start))];
