@@ -22,7 +22,7 @@ export const GROUPS = {
   journal: {
     mutate: ['data-plane/ledger/{journal,write-stall}.ts'],
     tests: [
-      'data-plane/ledger/{journal-files,journal,hanging-disk}.test.ts',
+      'data-plane/ledger/{journal-trouble,journal-files,journal,hanging-disk}.test.ts',
       'data-plane/ledger/open-ledger.test.ts',
     ],
     database: false,

@@ -113,6 +113,13 @@ test('a stalled write that fails rejects all charges behind it, and the journal 
   expect((await unsettledIn(journal, 9)).map(({ seq }) => seq)).toEqual([1, 2]);
 });
 
+test('a journal that has written nothing yet is not stalled', async () => {
+  const journal = await open();
+  check(journal, 5);
+  expect(journal.writable).toBe(true);
+  expect(logged).toEqual([]);
+});
+
 test('many short writes do not add up to a stall, and checks without a write do not count', async () => {
   const journal = await journalWithCharge();
   check(journal, 5);

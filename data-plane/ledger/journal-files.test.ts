@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { emptyJournalState, toCheckpoint } from './journal-state.ts';
 import type { JournalState } from './journal-state.ts';
 import { realDisk } from './disk.ts';
@@ -257,36 +257,6 @@ test('a settled segment that cannot be removed is logged, and the journal goes o
   expect((await unsettledIn(journal, 10)).map(({ seq }) => seq)).toEqual([2, 3]);
 });
 
-test('a failed write is logged with its cause, and so is the recovery', async () => {
-  const logged: { fields: object; message: string }[] = [];
-  let full = false;
-  const disk: Disk = {
-    ...realDisk,
-    create: async (path) => {
-      if (full) throw new Error('ENOSPC');
-      const file = await realDisk.create(path);
-      return {
-        append: (bytes) => (full ? Promise.reject(new Error('ENOSPC')) : file.append(bytes)),
-        truncate: (length) => file.truncate(length),
-        close: () => file.close(),
-      };
-    },
-  };
-  const log = { warn: (fields: object, message: string) => void logged.push({ fields, message }) };
-  const journal = await withLease(folder(), { disk, log });
-  full = true;
-  await expect(journal.append(charge(1))).rejects.toThrow('ENOSPC');
-  expect(logged).toEqual([
-    { fields: { reason: 'Error: ENOSPC' }, message: expect.stringMatching(/refused until it can/) },
-  ]);
-  journal.appendInBackground(requestedRecord(2, 'wallet_b'));
-  full = false;
-  await expect.poll(() => journal.writable).toBe(true);
-  // Background records that were queued meanwhile are written without a further call.
-  await expect.poll(() => journal.state.requests.has(2)).toBe(true);
-  expect(logged.slice(1)).toEqual([{ fields: {}, message: expect.stringMatching(/writable again/) }]);
-});
-
 test('the start of a new segment is tried again until it succeeds; then charges are accepted', async () => {
   const path = folder();
   const failing = { append: false, rename: 0 };
@@ -343,32 +313,6 @@ test('a closed journal refuses charges, and writes those queued before', async (
   // Closing is not a failed write, so no recovery starts.
   expect(logged).toEqual([]);
   expect((await unsettledIn(await open(path), 10)).map(({ requestId }) => requestId)).toEqual(['request_1']);
-});
-
-test('a journal that is closed during a disk failure does not recover', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  cleanups.push(() => void vi.useRealTimers());
-  let full = false;
-  let created = 0;
-  const disk: Disk = {
-    ...realDisk,
-    create: async (path) => {
-      created += 1;
-      const file = await realDisk.create(path);
-      return {
-        append: (bytes) => (full ? Promise.reject(new Error('ENOSPC')) : file.append(bytes)),
-        truncate: (length) => file.truncate(length),
-        close: () => file.close(),
-      };
-    },
-  };
-  const journal = await withLease(folder(), { disk });
-  full = true;
-  await expect(journal.append(charge(1))).rejects.toThrow('ENOSPC');
-  await journal.close();
-  // Longer than every pause before a new segment is tried.
-  await vi.advanceTimersByTimeAsync(60_000);
-  expect(created).toBe(1);
 });
 
 test('charges are refused while 20,000 records wait for the disk', async () => {
