@@ -20,7 +20,7 @@ export interface FrontOptions {
   folder: string;
   baseDomain: string;
   consoleDomain: string;
-  nodePorts: readonly [number, number];
+  nodePorts: readonly number[];
   controlPort: number;
 }
 
@@ -77,9 +77,12 @@ function domainsOf({ baseDomain, consoleDomain }: FrontOptions): Record<string, 
 
 /** Replaces the host names of containers by ports of this machine. */
 function withPorts(text: string, { nodePorts, controlPort }: FrontOptions): string {
+  const addresses = nodePorts.map((port) => `127.0.0.1:${port}`);
   return text
-    .replaceAll('node-1:8080', `127.0.0.1:${nodePorts[0]}`)
-    .replaceAll('node-2:8080', `127.0.0.1:${nodePorts[1]}`)
+    .replace(/ {2}server node-1:8080(.*)\n {2}server node-2:8080.*/, (_, options: string) =>
+      addresses.map((address) => `  server ${address}${options}`).join('\n'),
+    )
+    .replace('node-1:8080 node-2:8080', addresses.join(' '))
     .replaceAll(/control-[12]:4000/g, `127.0.0.1:${controlPort}`);
 }
 
