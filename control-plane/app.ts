@@ -10,6 +10,7 @@ import { serveExports } from './accounts/export.routes.ts';
 import { OidcClient } from './accounts/oidc.client.ts';
 import { serveOidc } from './accounts/oidc.routes.ts';
 import { serveConsole } from './process/console-files.ts';
+import type { Tracing } from '@gateway/shared/tracing';
 import type { NodeFeed } from './database/config-log.ts';
 import type { Context } from './graphql/context.ts';
 import { DocumentStore } from './graphql/document-store.ts';
@@ -35,6 +36,7 @@ import { serveWebhook } from './payments/card/webhook.routes.ts';
 import { Playground } from './playground/playground.ts';
 import { createSchema } from './schema/schema.ts';
 import type { Settings } from './process/settings.ts';
+import { tracingPlugin } from './tracing/tracing.plugin.ts';
 import { serveSchemaFile } from './schema/schema-file.ts';
 
 /** Cost of a download in the API budget, equal to a few long lists. */
@@ -57,6 +59,8 @@ export interface AppParts {
   times?: TimeLimits;
   /** Limits of rates, if they are not those of `limits.ts`. */
   rates?: CallerRateLimits;
+  /** Traces of operations; by default none. */
+  tracing?: Tracing | undefined;
   /** Keeps documents; by default a store of its own. */
   documents?: DocumentStore;
 }
@@ -177,7 +181,11 @@ function createApollo(schema: GraphQLSchema, parts: ApolloParts): ApolloServer<C
     includeStacktraceInErrorResponses: false,
     parseOptions: { maxTokens: TOKENS_MAX },
     formatError: (formatted, error) => maskError(formatted, error, errorLog(parts)),
-    plugins: [limitsPlugin(schema, parts), ApolloServerPluginLandingPageDisabled()],
+    plugins: [
+      ...(parts.tracing ? [tracingPlugin(parts.tracing)] : []),
+      limitsPlugin(schema, parts),
+      ApolloServerPluginLandingPageDisabled(),
+    ],
     // Apollo's log may quote operations, which can hold client content.
     logger: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
   });

@@ -18,6 +18,7 @@ import { showPool } from './process/pool.metrics.ts';
 import { readSettings } from './process/settings.ts';
 import type { Settings } from './process/settings.ts';
 import { startWebhooks } from './webhooks/worker.ts';
+import { openTracing } from './tracing/open-tracing.ts';
 import { credentialReader } from './upstreams/upstream.service.ts';
 
 /** After this time the process exits even if something still hangs. */
@@ -48,7 +49,8 @@ async function start(settings: Settings, environment: NodeJS.ProcessEnv): Promis
   });
   const nodeFeed = background.feed;
   const findNode = (token: string) => findNodeByToken(feedOrm.em.fork(), token);
-  const app = await createApp({ orm, contentKeys, settings, log, nodeFeed, findNode });
+  const tracing = await openTracing(environment, settings.instanceName);
+  const app = await createApp({ orm, contentKeys, settings, log, nodeFeed, findNode, tracing });
   const port = await app.listen();
   await announceSettings(orm.em.fork(), settings);
   const mailer = startMailer({ orm, settings, compose: composeLinkMails(settings), log });
@@ -58,6 +60,7 @@ async function start(settings: Settings, environment: NodeJS.ProcessEnv): Promis
   return async () => {
     await Promise.all([mailer.stop(), webhooks.stop(), background.stop()]);
     await app.close();
+    await tracing?.close();
     await Promise.all([orm.close(true), feedOrm.close(true), closeKeys()]);
   };
 }

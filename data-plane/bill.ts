@@ -20,6 +20,8 @@ import type { Permit, Permits } from './permits/permits.ts';
 import { withWalletPage } from './ledger/holds.ts';
 import type { Hold, Ledger } from './ledger/ledger.ts';
 import type { Metrics } from './metrics.ts';
+import type { RequestTrace } from './tracing/request-trace.ts';
+import type { AttemptTrace, Candidate } from './upstreams/attempt.ts';
 
 /** Outcomes that cost the price. */
 export type ChargedOutcome = 'DELIVERED' | 'CLIENT_LEFT' | 'KEY_CUT';
@@ -79,6 +81,8 @@ export class Bill {
   hold: Hold | undefined;
   permit: Permit | undefined;
   routeId: string | null = null;
+  /** The trace of the request; undefined for most requests. */
+  trace: RequestTrace | undefined;
   readonly #parts: BillParts;
   /** Failed and skipped attempts; undefined for most requests, which have none. */
   #tried: AttemptList | undefined;
@@ -107,6 +111,11 @@ export class Bill {
     this.#attemptedAt = performance.now();
   }
 
+  /** Begins the trace of an attempt. */
+  traced(candidate: Candidate): AttemptTrace | undefined {
+    return this.trace?.attempt(candidate);
+  }
+
   /** Notes that the first content was relayed. */
   firstContent(): void {
     this.#firstContentMs = this.#elapsedMs();
@@ -131,6 +140,7 @@ export class Bill {
       metrics.committed(performance.now() - from);
     } else ledger.report(usage);
     metrics.models.add(usage);
+    this.trace?.end(usage);
     this.#charged = true;
   }
 
@@ -172,6 +182,7 @@ export class Bill {
     const { metrics, refusals } = this.#parts.limits;
     const usage = this.#usage({ outcome, status, httpStatus: error?.status ?? 500, errorCode: code });
     metrics.models.add(usage);
+    this.trace?.end(usage);
     refusals.report(usage);
   }
 

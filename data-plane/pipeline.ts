@@ -8,6 +8,7 @@ import type { Bill } from './bill.ts';
 import type { Call } from './call/call.ts';
 import type { Exchange } from './exchange/exchange.ts';
 import type { Services } from './services.ts';
+import { beginTrace } from './tracing/request-trace.ts';
 
 /**
  * Admits the request, reserves its Idempotency-Key and its price, asks the upstreams in order, delivers the
@@ -27,6 +28,7 @@ export async function serve(
   try {
     if (fingerprinted) record = await reserveKey(fingerprinted, caller.key.walletId, services.idempotency);
     bill = await openBill(call, caller, { sale, slot, limits: services });
+    if (services.tracing) bill.trace = beginTrace(services.tracing, call, endpoint.family);
     const answer = await services.upstreams.ask(call, request, {
       walletId: slot.walletId,
       model: request.model,

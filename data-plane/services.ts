@@ -2,6 +2,7 @@
 import type { DialectName } from '@gateway/shared/catalog';
 import type { Bulkhead, FreeRequests, Sessions, StreamsByKey } from './admission/bulkhead.ts';
 import type { IdempotencyStore } from './admission/idempotency.ts';
+import type { Tracing } from '@gateway/shared/tracing';
 import type { ConfigStore } from './config/config.ts';
 import type { Dialect, Inbound } from './dialects/dialect.ts';
 import type { Spool } from './exchange/spool.ts';
@@ -43,6 +44,8 @@ export interface Services {
   /** Requests in progress by key, so that stopping a key cuts them. */
   streams: StreamsByKey;
   metrics: Metrics;
+  /** Undefined if no traces are sent. */
+  tracing: Tracing | undefined;
   /** Uses of previous secrets after a rotation. */
   rotatedKeys: RotatedKeys;
   /** Keeps uploaded files until an upstream has taken them. */

@@ -12,6 +12,7 @@ export const SECRET_VARIABLES = [
   'SMTP_URL',
   'OIDC_CLIENT_SECRET',
   'METRICS_TOKEN',
+  'OTEL_EXPORTER_OTLP_HEADERS',
   'NODE_TOKEN',
 ] as const;
 

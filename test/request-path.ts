@@ -20,6 +20,7 @@ import type {
   UsageRecord,
 } from '@gateway/shared/records';
 import { digestOf, issueKey } from '@gateway/shared/secrets';
+import type { Tracing } from '@gateway/shared/tracing';
 import type {
   CompiledCredential,
   CompiledRoute,
@@ -320,6 +321,7 @@ interface NodeParts {
   settings?: Partial<ServerSettings>;
   stage?: () => Stage;
   vitals?: () => Vitals;
+  tracing?: Tracing;
 }
 
 /** Starts a server with one key and one model. The model has no route until the test adds one. */

@@ -226,11 +226,7 @@ describe('access over WebSocket', () => {
 
   it('follows role and scope for every caller and every root field', expectRulesForAll, TEST_MS);
 
-  it.each(['SUSPENDED', 'DELETED'])(
-    'ends for every credential of a user who is %s',
-    expectNoAccess,
-    TEST_MS,
-  );
+  it.each(['SUSPENDED', 'DELETED'])('ends for every credential of a user who is %s', expectNoAccess, TEST_MS);
 });
 
 async function expectRulesForAll(): Promise<void> {

@@ -11,17 +11,24 @@ const LOCALE = /^LC_[A-Z]+$/;
 /** Variables of PostgreSQL's clients, for a database of the operator. */
 const POSTGRES = /^PG[A-Z]+$/;
 
+const TRACING = [
+  ...['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_SERVICE_NAME'],
+  'OTEL_TRACES_SAMPLER_ARG',
+];
+
 /** Settings of the operator that a control plane reads. */
 export const CONTROL_SETTINGS: ReadonlySet<string> = new Set([
   ...['CONTENT_KEYS_URL', 'SECRET_KEY_SECOND', 'ADMIN_EMAIL', 'ADMIN_PASSWORD', 'TRUST_PROXY'],
   ...['SMTP_URL', 'MAIL_FROM', 'OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_LABEL'],
   ...['ALLOW_PRIVATE_UPSTREAMS', 'USAGE_RETENTION_DAYS', 'QUERY_BUDGET', 'METRICS_TOKEN'],
   ...['INSTANCE_NAME', 'LOG_LEVEL', 'CONFIG_FILE'],
+  ...TRACING,
 ]);
 /** Settings of the operator that a node reads. */
 export const NODE_SETTINGS: ReadonlySet<string> = new Set([
   ...['LOG_LEVEL', 'MAX_CONFIG_AGE', 'METRICS_TOKEN', 'TRUST_PROXY', 'WORKERS'],
   ...['AWS_WEB_IDENTITY_TOKEN_FILE', 'GOOGLE_IDENTITY_TOKEN_FILE'],
+  ...TRACING,
 ]);
 
 /**

@@ -1,4 +1,5 @@
 /** Builds the objects that all requests of a node share. */
+import type { Tracing } from '@gateway/shared/tracing';
 import { Bulkhead, FreeRequests, Sessions, StreamsByKey } from '../admission/bulkhead.ts';
 import type { IdempotencyStore } from '../admission/idempotency.ts';
 import { RepeatedRefusals } from '../admission/repeated-refusals.ts';
@@ -73,6 +74,8 @@ export interface ServerDependencies extends Pick<
   bodyMemoryBytes?: number;
   /** Release of the node, for `GET /openapi.json`. */
   version?: string;
+  /** Traces of requests; by default none. */
+  tracing?: Tracing | undefined;
   log: Log;
 }
 
@@ -113,6 +116,7 @@ export function buildServices(dependencies: ServerDependencies): Services {
     refusals: new RepeatedRefusals({ now, ledger }),
     freeRequests: new FreeRequests(now, worker),
     metrics: dependencies.metrics ?? new Metrics(vitals, states),
+    tracing: dependencies.tracing,
     rotatedKeys: dependencies.rotatedKeys ?? new RotatedKeys(now),
     spool: new Spool({ worker }),
   };

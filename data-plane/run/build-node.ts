@@ -28,8 +28,10 @@ import { AloneMark } from '../permits/alone-mark.ts';
 import { NodePermits } from '../permits/permits.ts';
 import { readServerSettings } from '../settings.ts';
 import { readIdentityTokenFiles } from '../upstreams/clouds/identity-tokens.ts';
+import { openTracing } from '../tracing/open-tracing.ts';
 import { UpstreamStates } from '../upstreams/states.ts';
 import { RELEASE } from '@gateway/shared/release';
+import type { Tracing } from '@gateway/shared/tracing';
 import { workerToken } from '@gateway/shared/worker-token';
 import { SupervisorLink } from './link.ts';
 import { settledMark, workerFolder } from '../workers/worker.ts';
@@ -68,6 +70,8 @@ export interface Node {
   stage: Stage;
   /** The control plane's clock. */
   clock: ControlClock;
+  /** Undefined if no traces are sent. */
+  tracing: Tracing | undefined;
   /** Tells the control plane that the node leaves. Takes at most `limitMs`. */
   leave(limitMs: number): Promise<void>;
 }
@@ -119,6 +123,7 @@ export async function buildNode(options: BuildOptions): Promise<Node> {
     traffic: { inflight: 0, served: 0 },
     id: undefined,
     stage: 'serving',
+    tracing: await openTracing(environment(), settings.name),
     leave: async () => undefined,
   };
   return withServer(node, options);
@@ -155,9 +160,9 @@ function withServer(node: Parts, { worker, onStop }: BuildOptions): Node {
 }
 
 function dependenciesOf(node: Parts): ServerDependencies {
-  const { store, ledger, idempotency, permits, log, clock, upstreamStates, rotatedKeys } = node;
+  const { store, ledger, idempotency, permits, log, clock, upstreamStates, rotatedKeys, tracing } = node;
   return {
-    ...{ store, ledger, idempotency, permits, log, upstreamStates, rotatedKeys },
+    ...{ store, ledger, idempotency, permits, log, upstreamStates, rotatedKeys, tracing },
     dialects: DIALECTS,
     upstreamDialects: UPSTREAM_DIALECTS,
     completions: COMPLETIONS,

@@ -145,6 +145,7 @@ async function stop(node: Node, drainMs: number): Promise<void> {
   await node.idempotency.drain(leavingMs);
   await node.ledger.drain(isPatient ? CLOSING_MS.patient : CLOSING_MS.hasty);
   await node.leave(leavingMs);
+  await Promise.race([node.tracing?.close(), pause(leavingMs)]);
   await node.ledger.close();
   await node.feed.stop();
   await node.control.stop();

@@ -194,7 +194,9 @@ export class Upstreams {
   ): Promise<A> {
     const { candidate, startedAt } = attempt;
     const { provider } = candidate;
+    const trace = attempt.observer?.traced?.(candidate);
     const outgoing = request.outgoing(candidate);
+    if (trace) outgoing.headers['traceparent'] = trace.traceparent;
     const { states } = this.#options;
     const settle = states.start(candidate, startedAt);
     const leave = states.enter(provider);
@@ -210,6 +212,7 @@ export class Upstreams {
         throw request.refusal?.(refused, candidate) ?? this.#refused(call, refused, { attempt, settle });
       }
       states.answered(provider, startedAt);
+      trace?.answered();
       this.#suspensions.accepted(candidate);
       this.#candidates.readQuota(candidate, answer.headers);
       decodeEventStream(answer);
@@ -223,6 +226,7 @@ export class Upstreams {
       const error = asGatewayError(cause);
       leave();
       settle({ error });
+      trace?.failed(error, attempt.status ?? null);
       this.#record(call, attempt, { error, status: attempt.status ?? null });
       throw error;
     }

@@ -77,6 +77,17 @@ export interface AttemptOptions {
 /** Receives a notification of every attempt, except the attempt whose answer is delivered. */
 export interface AttemptObserver {
   attempted(attempt: AttemptRecord): void;
+  /** Begins the trace of an attempt; undefined if the request is not traced. */
+  traced?(candidate: Candidate): AttemptTrace | undefined;
+}
+
+/** The trace of one attempt. */
+export interface AttemptTrace {
+  /** The trace context for the upstream, in place of the client's. */
+  readonly traceparent: string;
+  /** The upstream answered with success. */
+  answered(): void;
+  failed(error: GatewayError, status: number | null): void;
 }
 
 /** One try of one upstream. */

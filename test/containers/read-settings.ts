@@ -1,5 +1,6 @@
 /** The environment variables that each program reads, found by running its parser. */
 import { parseSettings } from '../../control-plane/local/settings.ts';
+import { readTracingSettings } from '@gateway/shared/tracing';
 import { readSettings } from '../../control-plane/process/settings.ts';
 import { readNodeSettings } from '../../data-plane/node/node-settings.ts';
 import { readServerSettings } from '../../data-plane/settings.ts';
@@ -28,13 +29,14 @@ export const ofControl = namesRead(
     ...{ DATABASE_URL: 'postgres://db.example/gateway', SECRET_KEY: 'x'.repeat(32) },
     ...{ OIDC_ISSUER: 'https://id.example', OIDC_CLIENT_ID: 'id', OIDC_CLIENT_SECRET: 'secret' },
   },
-  readSettings,
+  (env) => [readSettings(env), readTracingSettings(env, 'control')],
 );
 /** The variables that a node reads. */
 export const ofNode = namesRead({ NODE_TOKEN: 'token', CONTROL_URL: 'https://console.example' }, (env) => [
   readNodeSettings(env),
   readServerSettings(env),
   readIdentityTokenFiles(env),
+  readTracingSettings(env, 'node'),
 ]);
 /** The variables that `npm start` reads. */
 export const ofStart = namesRead({}, parseSettings);

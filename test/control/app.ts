@@ -81,7 +81,7 @@ export const NO_NODES: NodeFeed = {
 /** Starts the app on a free port. `findNode` looks up node tokens; by default no token is known. */
 export async function startTestApp(
   options: { env?: Record<string, string> } & Partial<
-    Pick<AppParts, 'findNode' | 'times' | 'rates' | 'documents' | 'log'>
+    Pick<AppParts, 'findNode' | 'times' | 'rates' | 'documents' | 'log' | 'tracing'>
   > = {},
 ): Promise<TestApp> {
   const database = await createTestDatabase();
@@ -104,6 +104,7 @@ export async function startTestApp(
     ...(options.times && { times: options.times }),
     ...(options.rates && { rates: options.rates }),
     ...(options.documents && { documents: options.documents }),
+    ...(options.tracing && { tracing: options.tracing }),
     nodeFeed: NO_NODES,
     log: options.log ?? printErrors,
   });
