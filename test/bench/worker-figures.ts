@@ -3,6 +3,7 @@
  * upstream need CPU time, too: the figures name it, because a machine with few cores has to share them.
  */
 import { readFileSync } from 'node:fs';
+import { finished } from 'node:stream/promises';
 import { Pool } from 'undici';
 import { addCustomer, addUpstream, startHouse } from '../house.ts';
 import type { House } from '../house.ts';
@@ -15,8 +16,6 @@ const WARM_UP_SECONDS = 5;
 const CONNECTIONS = 16;
 /** Wallets of the load, because a wallet may have 64 requests in flight. */
 const WALLETS = 8;
-/** Size of the body that a request with much work for a node has, in bytes. */
-const LARGE_BODY_BYTES = 200_000;
 /** Clock ticks of /proc per second: always 100 on Linux. */
 const TICKS_PER_SECOND = 100;
 const MICROS = 1_000_000;
@@ -42,23 +41,22 @@ export interface WorkerFigures {
   residentMebibytes: number;
 }
 
-const words = (bytes: number): string => 'word '.repeat(bytes / 5);
-
+/** Loads in which a node works much and its clients and the upstream little. */
 const LOADS: readonly WorkerLoad[] = [
   {
-    name: 'whole, same format',
-    path: '/v1/chat/completions',
-    body: JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'Say something.' }] }),
-  },
-  {
-    name: '200 kB, translated',
+    name: 'stream of 400 chunks, translated',
     path: '/v1/messages',
     body: JSON.stringify({
-      ...{ model: MODEL, max_tokens: 100 },
-      messages: Array.from({ length: 100 }, (_, index) => ({
-        role: index % 2 === 0 ? 'user' : 'assistant',
-        content: words(LARGE_BODY_BYTES / 100),
-      })).slice(0, 99),
+      ...{ model: MODEL, max_tokens: 1_000, stream: true },
+      messages: [{ role: 'user', content: 'Say something.' }],
+    }),
+  },
+  {
+    name: 'stream of 400 chunks, same format',
+    path: '/v1/chat/completions',
+    body: JSON.stringify({
+      ...{ model: MODEL, stream: true },
+      messages: [{ role: 'user', content: 'Say something.' }],
     }),
   },
 ];
@@ -135,8 +133,9 @@ async function offer(url: string, { load, keys, connections, seconds }: Offer): 
     const headers = { 'content-type': 'application/json', authorization };
     while (performance.now() < until) {
       const answer = await pool.request({ path: load.path, method: 'POST', body: load.body, headers });
-      const text = await answer.body.text();
-      if (answer.statusCode !== 200) throw new Error(`${answer.statusCode}: ${text.slice(0, 300)}`);
+      if (answer.statusCode !== 200)
+        throw new Error(`${answer.statusCode}: ${(await answer.body.text()).slice(0, 300)}`);
+      await finished(answer.body.resume());
       answered += 1;
     }
   };
@@ -164,7 +163,7 @@ function residentMebibytesOf(pid: number): number {
 
 const HEAD = [
   ...['load', 'workers', 'requests/s', '× one worker', 'CPU µs of the node', 'CPU µs of clients, upstream'],
-  ...['least ÷ most busy worker', 'MiB'],
+  ...['least ÷ most busy worker', 'MiB', '× one worker, computed from CPU time of a core each'],
 ];
 
 /** The figures as a Markdown table, with the factor between one worker and several. */
@@ -176,6 +175,7 @@ export function workersTable(figures: readonly WorkerFigures[]): string {
       ...[row.load, String(row.workers), row.answeredPerSecond.toFixed(0), factor.toFixed(2)],
       ...[row.nodeMicros.toFixed(0), row.clientMicros.toFixed(0), row.leastPart.toFixed(2)],
       row.residentMebibytes.toFixed(0),
+      ((row.workers * (one?.nodeMicros ?? row.nodeMicros)) / row.nodeMicros).toFixed(2),
     ];
   };
   const line = (texts: readonly string[]): string => `| ${texts.join(' | ')} |`;

@@ -28,7 +28,7 @@ const dataDir = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
 chmodSync(dataDir, 0o711);
 const postgres = await startPostgres({ dataDir });
 const logFile = join(dataDir, 'bench.log');
-const upstream = await startProcess({ entry: 'test/bench/requests/upstream.ts', env: {}, logFile });
+const upstream = await startProcess({ entry: 'test/bench/burst-upstream.ts', env: {}, logFile });
 try {
   const machine = { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version, load: loadavg()[0] };
   process.stdout.write(`${machine.cores} × ${machine.cpu}, load ${machine.load?.toFixed(1)}\n\n`);
