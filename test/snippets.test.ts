@@ -25,6 +25,31 @@ describe('the script for', () => {
   );
 });
 
+describe('the examples for the AI SDK', () => {
+  it(
+    'print the answer with each provider package and are charged once each',
+    async () => {
+      const { home, shown } = snippets;
+      symlinkSync(PACKAGES, join(home, 'node_modules'));
+      const files = shown.get('AI_SDK')?.files ?? [];
+      expect(files.map(({ path }) => path)).toEqual([
+        '@ai-sdk/openai-compatible',
+        '@ai-sdk/openai',
+        '@ai-sdk/anthropic',
+        '@ai-sdk/google',
+      ]);
+      for (const { content } of files) {
+        writeFileSync(join(home, 'main.mjs'), content);
+        const printed = await snippets.run(() =>
+          runInShell({ text: 'node main.mjs', home, timeout: RUN_MS }),
+        );
+        expect(printed).toMatchObject({ code: 0, out: `${TEXT}\n`, requests: 1 });
+      }
+    },
+    RUN_MS,
+  );
+});
+
 describe('the commands for curl', () => {
   it(
     'print the answer in each format for one charge, and list the models for free',

@@ -6,7 +6,7 @@ import type { Context } from '../graphql/context.ts';
 import type { KeyRow } from '../keys/key.entity.ts';
 import { routesOfModels } from '../lookups.ts';
 import { modelsOfPools } from '../pools/pool.lookups.ts';
-import type { Access } from './snippet.texts.ts';
+import type { Access } from './snippet.sdks.ts';
 
 /** Limit of the query; a catalog has fewer models. */
 const MODELS_MAX = 200;

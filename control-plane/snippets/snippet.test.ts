@@ -43,7 +43,7 @@ describe('snippetsOf', () => {
   });
 
   it('adds /v1 to the address for chat and responses clients only', () => {
-    const withVersion = ['OPENAI_PYTHON', 'OPENAI_NODE', 'CODEX', 'OPENCODE'] as const;
+    const withVersion = ['OPENAI_PYTHON', 'OPENAI_NODE', 'AI_SDK', 'CODEX', 'OPENCODE'] as const;
     const without = [
       'ANTHROPIC_PYTHON',
       'ANTHROPIC_NODE',

@@ -5,6 +5,7 @@
  */
 
 import { KEY_PLACEHOLDER } from '@gateway/shared/key-placeholder';
+import { type Access, lines, sdkFiles, type SnippetFile } from './snippet.sdks.ts';
 
 /** The clients with snippets, in the order in which they are shown. */
 export const CLIENTS = [
@@ -14,21 +15,13 @@ export const CLIENTS = [
   'ANTHROPIC_PYTHON',
   'ANTHROPIC_NODE',
   'GOOGLE_GENAI',
+  'AI_SDK',
   'CLAUDE_CODE',
   'CODEX',
   'GEMINI_CLI',
   'OPENCODE',
 ] as const;
 export type Client = (typeof CLIENTS)[number];
-
-/** A file or shell command. */
-interface SnippetFile {
-  /** Path of the file; "Shell" for a command; a title for a curl example. */
-  path: string;
-  /** Language for syntax highlighting. */
-  language: string;
-  content: string;
-}
 
 /** The snippet of one client. */
 interface ClientSnippet {
@@ -41,49 +34,42 @@ interface ClientSnippet {
   notes: string[];
 }
 
-/** Address and models that the snippets contain. */
-export interface Access {
-  /** Without a slash at the end; for keys of a pool, the pool's address. */
-  baseAddress: string;
-  /** Model in scripts. */
-  model: string;
-  /** Main model of coding agents. */
-  codingModel: string;
-  /** Cheap model for side tasks of coding agents. */
-  smallModel: string;
-}
-
 type Parts = Pick<ClientSnippet, 'title' | 'files' | 'notes'>;
 
 const TEXTS: Readonly<Record<Client, (access: Access) => Parts>> = {
   CURL: (access) => ({ title: 'curl', files: curlFiles(access), notes: [] }),
   OPENAI_PYTHON: (access) => ({
     title: 'OpenAI Python',
-    files: [python(openaiPython(access))],
+    files: sdkFiles.OPENAI_PYTHON(access),
     notes: ['pip install openai'],
   }),
   OPENAI_NODE: (access) => ({
     title: 'OpenAI Node',
-    files: [node(openaiNode(access))],
+    files: sdkFiles.OPENAI_NODE(access),
     notes: ['npm install openai'],
   }),
   ANTHROPIC_PYTHON: (access) => ({
     title: 'Anthropic Python',
-    files: [python(anthropicPython(access))],
+    files: sdkFiles.ANTHROPIC_PYTHON(access),
     notes: ['pip install anthropic', 'The address has no /v1: the SDK adds it.'],
   }),
   ANTHROPIC_NODE: (access) => ({
     title: 'Anthropic Node',
-    files: [node(anthropicNode(access))],
+    files: sdkFiles.ANTHROPIC_NODE(access),
     notes: ['npm install @anthropic-ai/sdk', 'The address has no /v1: the SDK adds it.'],
   }),
   GOOGLE_GENAI: (access) => ({
     title: 'Google GenAI',
-    files: [node(genaiNode(access)), python(genaiPython(access))],
+    files: sdkFiles.GOOGLE_GENAI(access),
     notes: [
       'npm install @google/genai, or pip install google-genai',
       'The address has no /v1beta: the SDK adds it.',
     ],
+  }),
+  AI_SDK: (access) => ({
+    title: 'AI SDK',
+    files: sdkFiles.AI_SDK(access),
+    notes: ['npm install ai, and the provider package of the example. Each example works with every model.'],
   }),
   CLAUDE_CODE: (access) => ({
     title: 'Claude Code',
@@ -140,8 +126,6 @@ function hostNotes({ baseAddress }: Access): string[] {
   return [`If ${hostname} is not found, add the line "127.0.0.1 ${hostname}" to /etc/hosts.`];
 }
 
-const python = (content: string): SnippetFile => ({ path: 'main.py', language: 'python', content });
-const node = (content: string): SnippetFile => ({ path: 'main.mjs', language: 'javascript', content });
 const shell = (content: string): SnippetFile => ({ path: 'Shell', language: 'sh', content });
 
 function curlFiles({ baseAddress, model }: Access): SnippetFile[] {
@@ -164,84 +148,6 @@ function curlFiles({ baseAddress, model }: Access): SnippetFile[] {
       }),
     ),
   ];
-}
-
-const lines = (...parts: string[]): string => parts.join('\n');
-
-function openaiPython({ baseAddress, model }: Access): string {
-  return lines(
-    'from openai import OpenAI',
-    '',
-    `client = OpenAI(base_url="${baseAddress}/v1", api_key="${KEY_PLACEHOLDER}")`,
-    'reply = client.chat.completions.create(',
-    `    model="${model}", messages=[{"role": "user", "content": "Hello"}]`,
-    ')',
-    'print(reply.choices[0].message.content)',
-  );
-}
-
-function openaiNode({ baseAddress, model }: Access): string {
-  return lines(
-    "import OpenAI from 'openai';",
-    '',
-    `const client = new OpenAI({ baseURL: '${baseAddress}/v1', apiKey: '${KEY_PLACEHOLDER}' });`,
-    'const reply = await client.chat.completions.create({',
-    `  model: '${model}',`,
-    "  messages: [{ role: 'user', content: 'Hello' }],",
-    '});',
-    'console.info(reply.choices[0].message.content);',
-  );
-}
-
-function anthropicPython({ baseAddress, model }: Access): string {
-  return lines(
-    'from anthropic import Anthropic',
-    '',
-    `client = Anthropic(base_url="${baseAddress}", api_key="${KEY_PLACEHOLDER}")`,
-    'reply = client.messages.create(',
-    `    model="${model}", max_tokens=1024, messages=[{"role": "user", "content": "Hello"}]`,
-    ')',
-    'print(reply.content[0].text)',
-  );
-}
-
-function anthropicNode({ baseAddress, model }: Access): string {
-  return lines(
-    "import Anthropic from '@anthropic-ai/sdk';",
-    '',
-    `const client = new Anthropic({ baseURL: '${baseAddress}', apiKey: '${KEY_PLACEHOLDER}' });`,
-    'const reply = await client.messages.create({',
-    `  model: '${model}',`,
-    '  max_tokens: 1024,',
-    "  messages: [{ role: 'user', content: 'Hello' }],",
-    '});',
-    'console.info(reply.content[0].text);',
-  );
-}
-
-function genaiNode({ baseAddress, model }: Access): string {
-  return lines(
-    "import { GoogleGenAI } from '@google/genai';",
-    '',
-    'const client = new GoogleGenAI({',
-    `  apiKey: '${KEY_PLACEHOLDER}',`,
-    `  httpOptions: { baseUrl: '${baseAddress}' },`,
-    '});',
-    `const reply = await client.models.generateContent({ model: '${model}', contents: 'Hello' });`,
-    'console.info(reply.text);',
-  );
-}
-
-function genaiPython({ baseAddress, model }: Access): string {
-  return lines(
-    'from google import genai',
-    '',
-    'client = genai.Client(',
-    `    api_key="${KEY_PLACEHOLDER}", http_options={"base_url": "${baseAddress}"}`,
-    ')',
-    `reply = client.models.generate_content(model="${model}", contents="Hello")`,
-    'print(reply.text)',
-  );
 }
 
 // ANTHROPIC_API_KEY would override the token, so it is set to an empty value.

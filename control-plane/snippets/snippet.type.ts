@@ -11,6 +11,7 @@ export const ClientKind = describeEnum<Client>('ClientKind', 'A client with a se
   ANTHROPIC_PYTHON: 'The anthropic package for Python.',
   ANTHROPIC_NODE: 'The @anthropic-ai/sdk package for Node.',
   GOOGLE_GENAI: 'The Google GenAI packages for Node and Python.',
+  AI_SDK: 'The AI SDK (ai) for Node, with four provider packages.',
   CLAUDE_CODE: 'Claude Code.',
   CODEX: 'Codex CLI.',
   GEMINI_CLI: 'Gemini CLI.',
@@ -20,9 +21,7 @@ export const ClientKind = describeEnum<Client>('ClientKind', 'A client with a se
 /** One file or shell command of a snippet. */
 @ObjectType({ description: 'One file of a client snippet, or a shell command.' })
 export class SnippetFile {
-  @Field(() => String, {
-    description: 'Path of the file; "Shell" for a command; a title for a curl example.',
-  })
+  @Field(() => String, { description: 'Path of the file; "Shell" for a command; a title for an example.' })
   path!: string;
 
   @Field(() => String, { description: 'Language of the text, for syntax highlighting.' })
