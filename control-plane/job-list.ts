@@ -32,6 +32,7 @@ import { dropMonths, makeMonths } from './usage/retention.service.ts';
 import { sweepLeases } from './wallet/lease.end.ts';
 import { pruneRefusals } from './wallet/lease.refusals.ts';
 import { warnLowBalances } from './wallet/notice.service.ts';
+import { sendSpendAlerts } from './wallet/spend-alert.service.ts';
 import { CHECK_LEDGER, checkLedger } from './wallet/scheduled-check.ts';
 import type { UptimeClock } from './database/uptime-clock.ts';
 import { readFigures } from './figures.ts';
@@ -84,6 +85,7 @@ const PLANS = {
   chains: { everyMs: PAYMENTS_MS, work: runChains },
   'payment balances': { everyMs: PRUNE_MS, work: comparePayments },
   'low balances': { everyMs: WARN_OWNERS_MS, work: ({ em }) => warnLowBalances(em()) },
+  'spend alerts': { everyMs: WARN_OWNERS_MS, work: ({ em }) => sendSpendAlerts(em()) },
   'retirement of models': { everyMs: RETIRE_MODELS_MS, work: ({ em }) => retireDueModels(em()) },
   'unrevealed keys': { everyMs: CLOSE_KEYS_MS, work: ({ em }) => revokeUnrevealed(em()) },
   tombstones: { everyMs: PRUNE_MS, work: ({ em }) => pruneTombstones(em()) },

@@ -57,6 +57,7 @@ import { Probing } from './057-probing.ts';
 import { AttemptCards } from './058-attempt-cards.ts';
 import { StoredState } from './060-stored-state.ts';
 import { ForgottenCards } from './061-forgotten-cards.ts';
+import { SpendAlerts } from './062-spend-alerts.ts';
 import { Workers } from './066-workers.ts';
 import { LeftAlone } from './068-left-alone.ts';
 
@@ -118,6 +119,7 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '058-attempt-cards', class: AttemptCards },
   { name: '060-stored-state', class: StoredState },
   { name: '061-forgotten-cards', class: ForgottenCards },
+  { name: '062-spend-alerts', class: SpendAlerts },
   { name: '066-workers', class: Workers },
   { name: '068-left-alone', class: LeftAlone },
 ];

@@ -115,6 +115,7 @@ import { AdminTopUpsResolver, TopUpResolver, WalletTopUpsResolver } from '../pay
 import { WebhookResolver } from '../webhooks/webhook.resolver.ts';
 import { EntryFields } from '../wallet/entry.fields.ts';
 import { LedgerCheckResolver } from '../wallet/check.resolver.ts';
+import { BudgetResolver } from '../wallet/budget.resolver.ts';
 import { AdminLedgerResolver, UserWalletResolver, WalletResolver } from '../wallet/wallet.resolver.ts';
 
 export const resolvers: NonEmptyArray<new () => object> = [
@@ -186,6 +187,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   AttemptFields,
   UserWalletResolver,
   WalletResolver,
+  BudgetResolver,
   EntryFields,
   AdminLedgerResolver,
   TopUpResolver,

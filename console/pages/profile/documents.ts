@@ -203,41 +203,6 @@ export const EndOwn = graphql(`
   }
 `);
 
-export const NoticesQuery = graphql(`
-  query Notices {
-    viewer {
-      id
-      email
-      wallet {
-        id
-        lowBalanceThreshold
-      }
-      notificationPreferences {
-        poolExpiry
-        paymentReceipts
-        storefrontOpening
-      }
-    }
-  }
-`);
-
-export const SetThreshold = graphql(
-  `
-    mutation SetThreshold($input: WalletSettingsInput!) {
-      walletSettingsUpdate(input: $input) {
-        wallet {
-          id
-          lowBalanceThreshold
-        }
-        userErrors {
-          ...UserErrorFields
-        }
-      }
-    }
-  `,
-  [UserErrorFields],
-);
-
 export const PrivacyQuery = graphql(`
   query Privacy {
     viewer {
@@ -276,7 +241,6 @@ export type Account = NonNullable<ResultOf<typeof AccountQuery>['viewer']>;
 export type Security = NonNullable<ResultOf<typeof SecurityQuery>['viewer']>;
 export type Passkey = Security['securityFactors']['passkeys'][number];
 export type Session = Security['sessions']['nodes'][number];
-export type Notices = NonNullable<ResultOf<typeof NoticesQuery>['viewer']>;
 export type Acceptance = NonNullable<ResultOf<typeof PrivacyQuery>['viewer']>['policyAcceptances'][number];
 
 /** The passkey dialog that is open. */

@@ -1,13 +1,15 @@
-/** Notifications: the low balance warning, and mail notifications. */
+/** Notifications: the low balance warning, spend alerts, and mail notifications. */
 import { useMutation, useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Checkbox, Field } from '../../components/field.tsx';
+import { moneyText } from '../../components/money.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { textIn } from '../form-values.ts';
-import { useSubmit } from '../use-submit.ts';
-import { type Notices, NoticesQuery, SetThreshold, UpdateProfile } from './documents.ts';
+import { type Outcome, useSubmit } from '../use-submit.ts';
+import { UpdateProfile } from './documents.ts';
+import { type Notices, NoticesQuery, SetBudget, SetThreshold } from './notice-documents.ts';
 import { Part, ProfileFrame } from './profile-frame.tsx';
 
 /** The page. */
@@ -20,6 +22,9 @@ export function NotificationsPage() {
         <>
           <Part title={t('profile.warning')}>
             <Threshold value={viewer.wallet.lowBalanceThreshold} />
+          </Part>
+          <Part title={t('profile.alerts')}>
+            <Budget budget={viewer.wallet.budget} />
           </Part>
           <Part title={t('profile.notices')}>
             <Switches preferences={viewer.notificationPreferences} />
@@ -67,25 +72,62 @@ function Switches({ preferences }: { preferences: Notices['notificationPreferenc
 function Threshold({ value }: { value: string | null }) {
   const { t } = useTranslation();
   const [, save] = useMutation(SetThreshold);
+  const send = async (amount: string | null) => {
+    const { data, error } = await save({ input: { lowBalanceThreshold: amount } });
+    return { error, userErrors: data?.walletSettingsUpdate.userErrors };
+  };
+  return (
+    <AmountForm label={t('profile.threshold')} hint={t('profile.thresholdHint')} value={value} send={send} />
+  );
+}
+
+/** The monthly budget. Mails about keys with a cap need no setting. */
+function Budget({ budget: { monthly, spentThisMonth } }: { budget: Notices['wallet']['budget'] }) {
+  const { t } = useTranslation();
+  const [, save] = useMutation(SetBudget);
+  const send = async (amount: string | null) => {
+    const { data, error } = await save({ input: { monthly: amount } });
+    return { error, userErrors: data?.walletBudgetSet.userErrors };
+  };
+  return (
+    <>
+      <p className="mb-4 text-ink-2">{t('profile.alertsSentence')}</p>
+      <AmountForm
+        label={t('profile.budget')}
+        hint={t('profile.budgetHint', { spent: moneyText(spentThisMonth) })}
+        value={monthly}
+        send={send}
+      />
+    </>
+  );
+}
+
+interface AmountFormProps {
+  label: string;
+  hint: string;
+  /** In dollars; null for none. */
+  value: string | null;
+  send: (amount: string | null) => Promise<Outcome>;
+}
+
+/** One amount that may be empty. */
+function AmountForm({ label, hint, value, send }: AmountFormProps) {
+  const { t } = useTranslation();
   const toast = useToast();
   const { busy, failure, submit } = useSubmit({
-    send: async (values) => {
-      const amount = textIn(values, 'amount').trim();
-      const { data, error } = await save({ input: { lowBalanceThreshold: amount === '' ? null : amount } });
-      return { error, userErrors: data?.walletSettingsUpdate.userErrors };
-    },
+    send: (values) => send(textIn(values, 'amount').trim() || null),
     onDone: () => toast({ text: t('profile.saved') }),
   });
   return (
     <form className="flex max-w-[380px] flex-col gap-4" onSubmit={(event) => void submit(event)}>
       <Field
-        label={t('profile.threshold')}
+        label={label}
         name="amount"
         inputMode="decimal"
         pattern="[0-9]+([.][0-9]{1,6})?"
         before={<span className="text-ink-3">$</span>}
         defaultValue={value ?? ''}
-        hint={t('profile.thresholdHint')}
+        hint={hint}
         error={failure}
         autoComplete="off"
       />

@@ -47,6 +47,7 @@ export function Balance({ wallet }: { wallet: Wallet }) {
         </LeaderRow>
       </LeaderList>
       <Warning wallet={wallet} />
+      <Budget wallet={wallet} />
       <p className="mt-2 text-right text-hint text-ink-3">
         {t('state.asOf', { time: stampText(new Date(), i18n.language, true) })}
       </p>
@@ -69,6 +70,29 @@ function Warning({ wallet }: { wallet: Wallet }) {
       </span>
       <Link to="/profile/notifications" className="text-accent underline">
         {t('wallet.warningEdit')}
+      </Link>
+    </p>
+  );
+}
+
+/** The share of the monthly budget from which its row warns, in percent. */
+const NEAR_BUDGET = 80n;
+
+function Budget({ wallet: { budget } }: { wallet: Wallet }) {
+  const { t } = useTranslation();
+  const { monthly, spentThisMonth } = budget;
+  const [limit, spent] = [parseDollars(monthly ?? '0') ?? 0n, parseDollars(spentThisMonth) ?? 0n];
+  const isNear = monthly !== null && spent * 100n >= limit * NEAR_BUDGET;
+  return (
+    <p className="mt-2 flex flex-wrap items-baseline gap-x-3 border-t border-line pt-2 text-ink-2">
+      <span>{t('wallet.budget')}</span>
+      <span className={`ml-auto ${isNear ? 'text-warn' : 'text-ink'}`}>
+        {monthly === null
+          ? t('wallet.warningOff')
+          : t('wallet.budgetSpent', { spent: moneyText(spentThisMonth), budget: moneyText(monthly) })}
+      </span>
+      <Link to="/profile/notifications" className="text-accent underline">
+        {t('wallet.budgetEdit')}
       </Link>
     </p>
   );

@@ -31,6 +31,10 @@ export const WalletQuery = graphql(
           receivable
           frozen
           lowBalanceThreshold
+          budget {
+            monthly
+            spentThisMonth
+          }
           ledger(first: $first, after: $after, kinds: $kinds) {
             nodes {
               ...LedgerFields
