@@ -4,7 +4,7 @@ import { validPaymentsSearch } from './pages/admin/payments/search.ts';
 import { validPoolListSearch } from './pages/admin/pools/search.ts';
 import { validAdminSearch } from './pages/admin/search.ts';
 import { lazyPage } from './parts.ts';
-import { root, words } from './root-route.ts';
+import { preloading, root, words } from './root-route.ts';
 
 const admin = createRoute({
   getParentRoute: () => root,
@@ -16,8 +16,14 @@ const adminHome = createRoute({
   getParentRoute: () => admin,
   path: '/',
   beforeLoad: () => {
-    throw redirect({ to: '/admin/users', replace: true });
+    throw redirect({ to: '/admin/overview', replace: true });
   },
+});
+const adminOverview = createRoute({
+  getParentRoute: () => admin,
+  path: '/overview',
+  loader: preloading(words('operation', 'overview', 'connect'), () => import('./components/bar-plot.tsx')),
+  component: lazyPage(() => import('./pages/admin/overview/overview-page.tsx'), 'OverviewPage'),
 });
 const adminUsers = createRoute({
   getParentRoute: () => admin,
@@ -153,6 +159,7 @@ const adminPool = createRoute({
 });
 const adminPages = [
   adminHome,
+  adminOverview,
   adminUsers,
   adminUser,
   adminLedger,

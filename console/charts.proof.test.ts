@@ -19,7 +19,7 @@ const visitChart: Visit = (where, steps) =>
   });
 
 function barsOf(page: Page): Locator {
-  return page.getByRole('group', { name: 'Usage by day' }).getByRole('button');
+  return page.getByRole('group', { name: 'Usage over time' }).getByRole('button');
 }
 
 /** The words of each bar: "21 Nov: $29.92, requests: 136" (a day, its cost, its requests). */
@@ -100,7 +100,7 @@ describe.skipIf(!ready)('the bars of a resized window', () => {
     await visitChart('/usage?days=30', async (page) => {
       for (const width of [1280, 700, 360, 320]) {
         await page.setViewportSize({ width, height: 800 });
-        const chart = page.getByRole('group', { name: 'Usage by day' });
+        const chart = page.getByRole('group', { name: 'Usage over time' });
         await expect
           .poll(async () => {
             const boxes = await barsOf(page).evaluateAll((all) =>
@@ -168,7 +168,7 @@ describe.skipIf(!ready)('for users who do not see the bars', () => {
       const texts = await barTextsOf(page);
       expect(texts).toHaveLength(DAYS);
       await press(page, page.getByRole('button', { name: 'Show as table' }));
-      const table = page.getByRole('table', { name: 'Usage by day' });
+      const table = page.getByRole('table', { name: 'Usage over time' });
       await table.waitFor();
       const rows = await table
         .locator('tbody tr')

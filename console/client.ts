@@ -150,6 +150,7 @@ const PARTS: readonly string[] = !import.meta.env.DEV
       'UsageGroupRow',
       'AuditActor',
       'WalletLease',
+      'WalletBudget',
       'SecurityFactors',
       'PolicyAcceptance',
       'PoolModel',

@@ -57,8 +57,10 @@ describe.skipIf(!ready)('keys', () => {
   test('the first visit shows three steps', async () => {
     house.stage.fake.state.keys = [];
     await visit('/keys', async (page) => {
-      await page.getByText('No keys yet').waitFor();
+      await page.getByRole('heading', { name: 'Get started' }).waitFor();
+      await page.getByText('1 of 3 done').waitFor();
       expect(await page.getByRole('main').getByRole('listitem').count()).toBe(3);
+      expect(await page.getByRole('main').getByRole('button', { name: 'Create key' }).count()).toBe(1);
       expect(await violations(page)).toEqual([]);
     });
   });

@@ -65,8 +65,8 @@ const CHOICES: readonly Choice[] = [
     where: '/usage',
     what: 'the receipt of a request',
     choose: (page) => page.getByRole('link', { name: '…000003' }).click(),
-    address: /request=req_01KAGX000003/,
-    shows: (page) => page.getByRole('region', { name: 'Receipt' }).waitFor(),
+    address: /receipt=req_01KAGX000003/,
+    shows: (page) => page.getByRole('dialog', { name: 'Receipt' }).waitFor(),
   },
   {
     where: '/wallet',
@@ -92,9 +92,9 @@ const CHOICES: readonly Choice[] = [
   {
     where: '/pricing/coder',
     what: 'a tab',
-    choose: (page) => page.getByText('Claude Code', { exact: true }).click(),
-    address: /client=CLAUDE_CODE/,
-    shows: (page) => page.getByRole('radio', { name: 'Claude Code', checked: true }).waitFor(),
+    choose: (page) => page.getByText('Codex', { exact: true }).click(),
+    address: /client=CODEX/,
+    shows: (page) => page.getByRole('radio', { name: 'Codex', checked: true }).waitFor(),
   },
   {
     where: '/admin/users',

@@ -18,12 +18,14 @@ export type Area =
   | 'frame'
   | 'account'
   | 'keys'
+  | 'connect'
   | 'wallet'
   | 'usage'
   | 'pricing'
   | 'receipt'
   | 'admin'
   | 'operation'
+  | 'overview'
   | 'upstreams'
   | 'people'
   | 'personal'
@@ -47,6 +49,7 @@ const ENGLISH: Record<Area, LoadWords> = {
   frame: () => Promise.resolve({ frame }),
   account: () => import('./messages/en/account.ts'),
   keys: () => import('./messages/en/keys.ts'),
+  connect: () => import('./messages/en/connect.ts'),
   wallet: () => import('./messages/en/wallet.ts'),
   usage: () => import('./messages/en/usage.ts'),
   receipt: () => import('./messages/en/receipt.ts'),
@@ -55,6 +58,7 @@ const ENGLISH: Record<Area, LoadWords> = {
   purchase: () => import('./messages/en/purchase.ts'),
   admin: () => import('./messages/en/admin.ts'),
   operation: () => import('./messages/en/operation.ts'),
+  overview: () => import('./messages/en/overview.ts'),
   upstreams: () => import('./messages/en/upstreams.ts'),
   people: () => import('./messages/en/people.ts'),
   storefront: () => import('./messages/en/storefront.ts'),

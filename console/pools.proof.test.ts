@@ -218,10 +218,10 @@ describe.skipIf(!ready)('money', () => {
 
   test('of one request has a receipt at an address with its id', async () => {
     await visit('/usage?request=req_01KAGX000002', async (page) => {
-      const receipt = page.getByRole('region', { name: 'Receipt' });
+      const receipt = page.getByRole('dialog', { name: 'Receipt' });
       await receipt.getByText('The full answer was delivered.').waitFor();
       await receipt.getByText('txn_01KAGX').waitFor();
-      await press(page, receipt.getByRole('button', { name: 'Close the receipt' }));
+      await press(page, receipt.getByRole('button', { name: 'Close' }));
       await receipt.waitFor({ state: 'detached' });
     });
   });

@@ -1,6 +1,7 @@
 /** Routes of the console. Each page is its own chunk; every filter of a page is a typed search parameter. */
 import { createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { adminRoutes } from './admin-routes.tsx';
+import { validQuickstartSearch } from './pages/connect/search.ts';
 import { validKeysSearch } from './pages/keys/search.ts';
 import { validItemsSearch } from './pages/personal-intelligence/search.ts';
 import { validPlaygroundSearch } from './pages/playground/search.ts';
@@ -96,7 +97,7 @@ const model = createRoute({
   getParentRoute: () => root,
   path: '/pricing/$name',
   validateSearch: validModelSearch,
-  loader: words('pricing', 'personal'),
+  loader: words('pricing', 'personal', 'connect'),
   component: lazyPage(() => import('./pages/pricing/model-page.tsx'), 'ModelPage'),
 });
 const shell = createRoute({
@@ -127,6 +128,19 @@ const keys = createRoute({
   validateSearch: validKeysSearch,
   loader: words('keys'),
   component: lazyPage(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
+});
+const key = createRoute({
+  getParentRoute: () => shell,
+  path: '/keys/$id',
+  loader: preloading(words('keys', 'usage'), () => import('./components/bar-plot.tsx')),
+  component: lazyPage(() => import('./pages/keys/key-page.tsx'), 'KeyPage'),
+});
+const quickstart = createRoute({
+  getParentRoute: () => shell,
+  path: '/quickstart',
+  validateSearch: validQuickstartSearch,
+  loader: words('keys', 'connect'),
+  component: lazyPage(() => import('./pages/connect/quickstart-page.tsx'), 'QuickstartPage'),
 });
 const wallet = createRoute({
   getParentRoute: () => shell,
@@ -217,7 +231,18 @@ const tree = root.addChildren([
   policy,
   pricing,
   model,
-  shell.addChildren([playground, personalIntelligence, keys, wallet, pools, pool, usage, ...profilePages]),
+  shell.addChildren([
+    playground,
+    personalIntelligence,
+    keys,
+    key,
+    quickstart,
+    wallet,
+    pools,
+    pool,
+    usage,
+    ...profilePages,
+  ]),
   adminRoutes,
 ]);
 

@@ -15,7 +15,7 @@ const EVERYWHERE = new RegExp(
     'node_modules/@tanstack/(?!(?:react-table|table-core)/)',
     'console/(?:client|graphql|session|routes|admin-routes|root-route|i18n|translation)\\.tsx?$',
     'console/pages/admin/(?:(?:payments|pools)/)?search\\.ts$',
-    'console/pages/(?:keys|playground|pools|pricing|profile|usage|wallet)/search\\.ts$',
+    'console/pages/(?:connect|keys|playground|pools|pricing|profile|usage|wallet)/search\\.ts$',
     'console/messages/en/frame\\.ts$',
     'console/components/(?:button|copy|field|mark|notice|page-head|store|tag|theme|time)\\.tsx?$',
     'console/pages/(?:answer-fields|failure-words)\\.ts$',
@@ -61,7 +61,7 @@ const FRAME = new RegExp(
     'console/pages/shell/(?:shell|navigation|account-menu|viewer|pool-endings)\\.tsx?$',
     'console/pages/pools/renew-lazy\\.tsx$',
     'lucide-react/dist/esm/icons/(?:key-round|menu)\\.',
-    'lucide-react/dist/esm/icons/(?:circle-question-mark|message-square|tag|wallet|shield-check)\\.',
+    'lucide-react/dist/esm/icons/(?:cable|circle-question-mark|message-square|tag|wallet|shield-check)\\.',
   ].join('|'),
 );
 

@@ -5,7 +5,7 @@
 import { clsx } from 'clsx';
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { BarDrawing } from './bar-drawing.tsx';
-import type { Bar } from './chart-series.ts';
+import { type Bar, SERIES_TONES } from './chart-series.ts';
 import { amountScale, PLOT_HEIGHT, totalOf, labelWidth } from './chart-scales.ts';
 import { useWidth } from './use-width.ts';
 
@@ -50,10 +50,11 @@ export function BarPlot({ label, bars, selected, onSelect, words }: BarPlotProps
         style={{ left, height: PLOT_HEIGHT }}
         onKeyDown={move}
       >
-        {bars.map((bar) => (
+        {bars.map((bar, index) => (
           <BarButton
             key={bar.id}
-            title={bar.title}
+            bar={bar}
+            place={(index + 0.5) / bars.length}
             height={height(bar)}
             pressed={bar.id === selected}
             stop={bar.id === stop}
@@ -80,7 +81,9 @@ function move(event: KeyboardEvent<HTMLElement>): void {
 }
 
 interface BarButtonProps {
-  title: string;
+  bar: Bar;
+  /** Where the bar stands: 0 at the left edge, 1 at the right. */
+  place: number;
   /** Height of the outline in pixels. */
   height: number;
   pressed: boolean;
@@ -90,26 +93,52 @@ interface BarButtonProps {
   onClick: () => void;
 }
 
-function BarButton({ title, height, pressed, stop, ...handlers }: BarButtonProps) {
+function BarButton({ bar, place, height, pressed, stop, ...handlers }: BarButtonProps) {
   return (
-    <button
-      type="button"
-      aria-pressed={pressed}
-      aria-label={title}
-      title={title}
-      tabIndex={stop ? 0 : -1}
-      className="group relative h-full min-w-0 flex-1"
-      {...handlers}
+    <div className="group relative h-full min-w-0 flex-1">
+      <button
+        type="button"
+        aria-pressed={pressed}
+        aria-label={bar.title}
+        tabIndex={stop ? 0 : -1}
+        className="relative size-full"
+        {...handlers}
+      >
+        <span
+          className={clsx(
+            'absolute inset-x-[4%] bottom-0 mx-auto max-w-11 rounded-tag',
+            pressed
+              ? 'outline-2 outline-accent forced-colors:outline-[Highlight]'
+              : 'group-hover:outline group-hover:outline-line-strong',
+          )}
+          style={{ height }}
+        />
+      </button>
+      <Tooltip bar={bar} place={place} />
+    </div>
+  );
+}
+
+/** All figures of a bar, while the pointer or the focus is on it. Screen readers read the button's name. */
+function Tooltip({ bar: { title, lines }, place }: { bar: Bar; place: number }) {
+  return (
+    <span
+      aria-hidden="true"
+      className={clsx(
+        'pointer-events-none absolute top-full z-20 mt-1 hidden w-max max-w-64 rounded-card',
+        'border border-line bg-raise px-3 py-2 text-left text-hint shadow-float',
+        'group-hover:block group-has-focus-visible:block',
+        place < 1 / 2 ? 'left-0' : 'right-0',
+      )}
     >
-      <span
-        className={clsx(
-          'absolute inset-x-[4%] bottom-0 mx-auto max-w-11 rounded-tag',
-          pressed
-            ? 'outline-2 outline-accent forced-colors:outline-[Highlight]'
-            : 'group-hover:outline group-hover:outline-line-strong',
-        )}
-        style={{ height }}
-      />
-    </button>
+      <span className="block font-semibold">{title}</span>
+      {lines.map(({ name, value }, index) => (
+        <span key={name} className="mt-1 flex items-center gap-2">
+          <span className={clsx('size-2 flex-none rounded-[2px]', SERIES_TONES[index]?.swatch)} />
+          <span className="min-w-0 truncate text-ink-2">{name}</span>
+          <span className="ml-auto pl-3">{value}</span>
+        </span>
+      ))}
+    </span>
   );
 }

@@ -22,6 +22,8 @@ export interface Bar {
   label: string;
   /** All figures of the bar, for the tooltip and screen readers. */
   title: string;
+  /** The lines of the tooltip: one per series, in the order of SERIES_TONES. */
+  lines: readonly { name: string; value: string }[];
   /** Values by series, in the order of SERIES_TONES. */
   values: readonly number[];
   /** The value of the same bucket in the previous period. */

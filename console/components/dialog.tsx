@@ -18,12 +18,15 @@ interface DialogProps {
   sentence?: ReactNode;
   /** 640 px wide instead of 480 px. */
   wide?: boolean;
+  /** At the right edge of the window, as high as the window; on a phone like every dialog. */
+  drawer?: boolean;
   footer?: ReactNode;
   children: ReactNode;
 }
 
 /** A modal dialog. The keyboard focus stays inside it, and returns to its earlier element after the close. */
-export function Dialog({ open, onClose, title, sentence, wide = false, footer, children }: DialogProps) {
+export function Dialog({ open, onClose, title, sentence, footer, children, ...look }: DialogProps) {
+  const { wide = false, drawer = false } = look;
   const { t } = useTranslation();
   const popup = useRef<HTMLDivElement>(null);
   return (
@@ -40,7 +43,7 @@ export function Dialog({ open, onClose, title, sentence, wide = false, footer, c
           ref={popup}
           data-part="dialog"
           initialFocus={() => firstControl(popup.current)}
-          className={clsx(POPUP, wide ? 'sm:max-w-[640px]' : 'sm:max-w-[480px]')}
+          className={clsx(POPUP, drawer ? DRAWER : CENTRED, wide ? 'sm:max-w-[640px]' : 'sm:max-w-[480px]')}
         >
           <div className="flex items-start gap-4 px-6 pt-6 max-sm:px-4 max-sm:pt-5">
             <div className="min-w-0 flex-1">
@@ -92,11 +95,11 @@ const SCRIM =
   'fixed inset-0 z-50 bg-(--scrim) transition-opacity duration-200 ' +
   'data-ending-style:opacity-0 data-starting-style:opacity-0';
 const POPUP =
-  'dialog-motion fixed z-50 m-auto flex w-full flex-col border ' +
+  'fixed z-50 flex w-full flex-col border ' +
   'border-line bg-raise shadow-dialog outline-none ' +
-  'inset-x-0 max-sm:bottom-0 max-sm:max-h-[92dvh] ' +
-  'max-sm:rounded-t-dialog sm:inset-0 sm:h-fit sm:max-h-[calc(100dvh-48px)] ' +
-  'sm:rounded-dialog';
+  'inset-x-0 max-sm:bottom-0 max-sm:max-h-[92dvh] max-sm:rounded-t-dialog';
+const CENTRED = 'dialog-motion m-auto sm:inset-0 sm:h-fit sm:max-h-[calc(100dvh-48px)] sm:rounded-dialog';
+const DRAWER = 'drawer-motion sm:inset-y-0 sm:right-0 sm:left-auto sm:border-y-0 sm:border-r-0';
 const FOOTER =
   'flex flex-wrap items-center justify-end gap-3 border-t border-line px-6 py-4 max-sm:px-4 ' +
   'max-sm:pb-[max(16px,env(safe-area-inset-bottom))]';

@@ -162,9 +162,9 @@ export function Segmented<Value extends string>({
           key={option.value}
           className={clsx(
             'flex h-7 cursor-pointer items-center justify-center ' +
-              'gap-1.5 rounded-chip px-3 text-table touch:h-10',
+              'gap-1.5 rounded-chip text-table whitespace-nowrap touch:h-10',
             'has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent',
-            wide && 'flex-1',
+            wide ? 'flex-1 px-1' : 'px-3',
             option.value === value
               ? 'bg-raise dark:bg-hover font-[550] text-ink shadow-[0_1px_2px_rgb(16_32_40/0.12)]'
               : 'text-ink-2',

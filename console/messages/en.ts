@@ -4,10 +4,12 @@ import { admin } from './en/admin.ts';
 import { cards } from './en/cards.ts';
 import { chains } from './en/chains.ts';
 import { conformance } from './en/conformance.ts';
+import { connect } from './en/connect.ts';
 import { frame } from './en/frame.ts';
 import { help } from './en/help.ts';
 import { keys } from './en/keys.ts';
 import { operation } from './en/operation.ts';
+import { overview } from './en/overview.ts';
 import { payments } from './en/payments.ts';
 import { people } from './en/people.ts';
 import { personal } from './en/personal.ts';
@@ -28,6 +30,7 @@ export const en = {
   ...frame,
   ...account,
   ...keys,
+  ...connect,
   ...wallet,
   usage: { ...usage.usage, ...receipt.usage },
   ...pricing,
@@ -36,7 +39,7 @@ export const en = {
   ...storefront,
   payments: { ...payments.payments, ...cards.payments, ...chains.payments },
   ...personal,
-  admin: { ...admin.admin, ...people.admin, ...operation.admin, ...upstreams.admin },
+  admin: { ...admin.admin, ...people.admin, ...operation.admin, ...upstreams.admin, ...overview.admin },
   ...playground,
   ...profile,
   ...help,

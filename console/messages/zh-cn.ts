@@ -4,10 +4,12 @@ import { admin } from './zh-cn/admin.ts';
 import { cards } from './zh-cn/cards.ts';
 import { chains } from './zh-cn/chains.ts';
 import { conformance } from './zh-cn/conformance.ts';
+import { connect } from './zh-cn/connect.ts';
 import { frame } from './zh-cn/frame.ts';
 import { help } from './zh-cn/help.ts';
 import { keys } from './zh-cn/keys.ts';
 import { operation } from './zh-cn/operation.ts';
+import { overview } from './zh-cn/overview.ts';
 import { payments } from './zh-cn/payments.ts';
 import { people } from './zh-cn/people.ts';
 import { personal } from './zh-cn/personal.ts';
@@ -28,6 +30,7 @@ export const zhCN = {
   ...frame,
   ...account,
   ...keys,
+  ...connect,
   ...wallet,
   usage: { ...usage.usage, ...receipt.usage },
   ...pricing,
@@ -36,7 +39,7 @@ export const zhCN = {
   ...storefront,
   payments: { ...payments.payments, ...cards.payments, ...chains.payments },
   ...personal,
-  admin: { ...admin.admin, ...people.admin, ...operation.admin, ...upstreams.admin },
+  admin: { ...admin.admin, ...people.admin, ...operation.admin, ...upstreams.admin, ...overview.admin },
   ...playground,
   ...profile,
   ...help,

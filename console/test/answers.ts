@@ -51,6 +51,7 @@ const wallet = {
   currency: 'USD',
   leases: [],
   lowBalanceThreshold: '20',
+  budget: { monthly: null, spentThisMonth: '568.28' },
   ledger: ({ first, after, kinds }: Page & { kinds?: string[] | null }) =>
     connection(
       entries.filter(({ kind }) => kinds?.includes(kind) ?? true),
@@ -125,16 +126,23 @@ function totalsOf(requests: number, price = 0.22) {
   const cost = (requests * price).toFixed(2);
   const tokens = {
     inputTokens: String(requests * 9_000),
-    outputTokens: '0',
+    outputTokens: String(requests * 400),
     cachedTokens: String(requests * 7_600),
   };
   return { cost, requests, failed: Math.floor(requests / 40), ...tokens };
 }
 
-/** Sums that repeat themselves each week: weekends are quiet. */
-function summary({ range, groupBy = [] }: { range: { from: string; to: string }; groupBy?: string[] }) {
-  const start = Math.floor(Date.parse(range.from) / DAY_MS);
-  const days = Math.round((Date.parse(range.to) - Date.parse(range.from)) / DAY_MS);
+interface SummaryOf {
+  range: { from: string; to: string };
+  groupBy?: string[];
+  bucket?: string;
+}
+
+/** Sums that repeat themselves each week: weekends are quiet. Hours have the sums of days. */
+function summary({ range, groupBy = [], bucket }: SummaryOf) {
+  const step = bucket === 'HOUR' ? DAY_MS / 24 : DAY_MS;
+  const start = Math.floor(Date.parse(range.from) / step);
+  const days = Math.round((Date.parse(range.to) - Date.parse(range.from)) / step);
   const names =
     groupBy[0] === 'KEY'
       ? ['key_2', 'key_1', 'key_3']
@@ -145,7 +153,7 @@ function summary({ range, groupBy = [] }: { range: { from: string; to: string };
   const sum = all.reduce((requests, day) => requests + ofDay(day), 0);
   const points = all.flatMap((day) =>
     (names.length > 0 ? names : [null]).map((key, index) => ({
-      at: new Date(day * DAY_MS),
+      at: new Date(day * step),
       key,
       totals: totalsOf(Math.round(ofDay(day) * (key === null ? 1 : share(index)))),
     })),
@@ -172,7 +180,10 @@ export function queries(state: State) {
   const viewer = viewerOf(state);
   return {
     viewer: () => (state.signedIn ? viewer : null),
-    admin: () => (state.admin ? { ...admin, pools: poolsOf(state), ...adminPaymentQueries(state) } : null),
+    admin: () =>
+      state.admin
+        ? { ...admin, usageSummary: summary, pools: poolsOf(state), ...adminPaymentQueries(state) }
+        : null,
     ...poolQueries(state),
     ...paymentQueries(state),
     ...webhookQueries,

@@ -42,6 +42,8 @@ export const OWN_PAGES = [
   '/playground?chat=cnv_1',
   '/profile/personal-intelligence',
   '/keys',
+  '/keys/key_2',
+  '/quickstart',
   '/wallet',
   '/pools',
   '/pools/pool_1',
@@ -55,6 +57,7 @@ export const OWN_PAGES = [
   '/profile/appearance',
 ];
 export const ADMIN_PAGES = [
+  '/admin/overview',
   '/admin/users',
   '/admin/users/usr_admin_1',
   '/admin/models',

@@ -35,8 +35,8 @@ export interface Fake {
   topUpListeners(): number;
   /** Changes the newest top-up, and sends it to all listeners. */
   changeTopUp(values: object): void;
-  /** Sends one new line of usage to all listeners. */
-  addUsage(): void;
+  /** Sends one new line of usage to all listeners, with these values. */
+  addUsage(values?: object): void;
   /** How often somebody has begun to listen to Personal Intelligence. */
   intelligenceListeners(): number;
   /** Adds an item, or changes its text, and notifies all listeners. */
@@ -108,7 +108,8 @@ export async function startFake(folder: string, schemaText: string): Promise<Fak
     url: `http://localhost:${port}`,
     state,
     usageListeners: () => rows.begun(),
-    addUsage: () => rows.send({ ...makeRow(added++), createdAt: new Date().toISOString() }),
+    addUsage: (values = {}) =>
+      rows.send({ ...makeRow(added++), createdAt: new Date().toISOString(), ...values }),
     topUpListeners: () => payments.begun(),
     changeTopUp: (values) => changeNewest(state, payments, values),
     intelligenceListeners: () => learning.begun(),

@@ -3,10 +3,10 @@
  * show.
  */
 import { endpointsOf } from './sample-endpoints.ts';
+import { usageOf } from './sample-usage.ts';
 import { snippetsFor } from './snippets.ts';
 
 const HOUR_MS = 3_600_000;
-const WEEK_DAYS = 7;
 const MINUTE_MS = 60_000;
 
 /** A moment in the past, as the service writes it. */
@@ -206,13 +206,6 @@ const KEYS: KeySeed[] = [
   },
 ];
 
-/** The days before today on which a key was used: none before it was, fewer the longer that is ago. */
-function daysOf(name: string, used: number | undefined): number[] {
-  const last = used === undefined ? WEEK_DAYS : Math.floor(used / (24 * HOUR_MS));
-  const days = Array.from({ length: WEEK_DAYS }, (_, day) => day);
-  return days.filter((day) => day >= last && (day + name.length) % 5 !== 0);
-}
-
 /** A key of the account: an enabled key with default values, changed by the given members. */
 export function makeKey(id: string, { name, masked, used, ip, spent = '0', more = {} }: KeySeed) {
   return {
@@ -238,13 +231,7 @@ export function makeKey(id: string, { name, masked, used, ip, spent = '0', more 
     allowedModels: null as object[] | null,
     spendLimit: null as string | null,
     clientSnippets: snippetsFor('swift'),
-    usageSummary: () => ({
-      series: daysOf(name, used).map((day) => ({
-        at: ago(day * 24 * HOUR_MS),
-        key: null,
-        totals: { requests: 10 + ((day * 7 + name.length * 3) % 23) },
-      })),
-    }),
+    usageSummary: () => usageOf(name, used),
     version: 1,
     ...more,
   };

@@ -1,27 +1,33 @@
-/** Set-ups of clients in the fake control plane: two of the service's, with a place for the secret. */
+/** Set-ups of clients in the fake control plane: short texts with a place for the secret. */
 import { KEY_PLACEHOLDER } from '@gateway/shared/key-placeholder';
+import { CLIENT_NAMES } from '../pages/connect/clients.ts';
+
+const ADDRESS = 'https://gateway.example';
+const CHECK = `curl -sS ${ADDRESS}/v1/models -H "Authorization: Bearer ${KEY_PLACEHOLDER}"`;
+
+/** The files of clients that tests look at; all others have one file of settings. */
+const FILES: Record<string, [path: string, content: string][]> = {
+  CODEX: [
+    ['~/.codex/config.toml', `model_provider = "gateway"\nbase_url = "${ADDRESS}/v1"`],
+    ['Shell', `export GATEWAY_KEY=${KEY_PLACEHOLDER}\ncodex`],
+  ],
+};
 
 /** For a model. */
 export function snippetsFor(model: string) {
-  const snippet = ([client, title]: [string, string], path: string, content: string) => ({
+  return Object.entries(CLIENT_NAMES).map(([client, title]) => ({
     client,
     title,
-    files: [{ path, language: 'sh', content }],
-    verifyCommand: `curl -sS https://gateway.example/v1/models -H "Authorization: Bearer ${KEY_PLACEHOLDER}"`,
+    files: (FILES[client] ?? [[`${title} settings`, settings(model)]]).map(([path, content]) => ({
+      path,
+      language: 'sh',
+      content,
+    })),
+    verifyCommand: CHECK,
     notes: ['Keep the key out of files that you commit.'],
-  });
-  const curl = [
-    'curl -sS https://gateway.example/v1/chat/completions \\',
-    `  -H "Authorization: Bearer ${KEY_PLACEHOLDER}" \\`,
-    `  -d '{"model":"${model}","messages":[{"role":"user","content":"Hello"}]}'`,
-  ].join('\n');
-  const settings = { ANTHROPIC_BASE_URL: 'https://gateway.example', ANTHROPIC_AUTH_TOKEN: KEY_PLACEHOLDER };
-  return [
-    snippet(['CURL', 'curl'], 'Chat completions', curl),
-    snippet(
-      ['CLAUDE_CODE', 'Claude Code'],
-      '~/.claude/settings.json',
-      JSON.stringify({ env: settings }, null, 2),
-    ),
-  ];
+  }));
+}
+
+function settings(model: string): string {
+  return JSON.stringify({ address: ADDRESS, key: KEY_PLACEHOLDER, model }, null, 2);
 }

@@ -16,6 +16,7 @@ export const admin = {
     business: 'Business',
     back: 'Back to the console',
     places: {
+      overview: 'Overview',
       upstreams: 'Upstreams',
       models: 'Models',
       nodes: 'Nodes',

@@ -2,7 +2,6 @@
 export const receipt = {
   usage: {
     receipt: 'Receipt',
-    receiptClose: 'Close the receipt',
     receiptFailed: 'The receipt could not be loaded',
     receiptTime: 'Time',
     outcomes: {

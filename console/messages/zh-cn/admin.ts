@@ -19,6 +19,7 @@ export const admin: Translation<typeof english> = {
     business: '业务',
     back: '返回控制台',
     places: {
+      overview: '概览',
       upstreams: '上游',
       models: '模型',
       nodes: '节点',

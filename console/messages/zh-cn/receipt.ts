@@ -5,7 +5,6 @@ import type { Translation } from '../translation.ts';
 export const receipt: Translation<typeof english> = {
   usage: {
     receipt: '收据',
-    receiptClose: '关闭收据',
     receiptFailed: '收据无法加载',
     receiptTime: '时间',
     outcomes: {

@@ -134,7 +134,7 @@ function Sidebar({ email, children }: { email: string; children: ReactNode }) {
   return (
     <aside className={ASIDE}>
       <div className="mb-9 flex items-center gap-1 max-sm:mb-2">
-        <Link to="/admin/users" className="flex min-w-0 flex-1 items-center gap-3 px-2 text-section">
+        <Link to="/admin/overview" className="flex min-w-0 flex-1 items-center gap-3 px-2 text-section">
           <span className="[&_svg]:text-adm">
             <Mark />
           </span>

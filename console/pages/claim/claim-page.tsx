@@ -135,7 +135,7 @@ function useClaim(token: string, usedText: string) {
     });
     if (data?.adminClaim.viewer) {
       changed();
-      return navigate({ to: '/keys', replace: true });
+      return navigate({ to: '/quickstart', replace: true });
     }
     const used = data?.adminClaim.userErrors.some(({ field }) => field?.includes('token') === true) === true;
     setFailure(used ? usedText : failureWords(error, data?.adminClaim.userErrors));

@@ -134,7 +134,10 @@ function Errors() {
       card={(row) => (
         <div className="flex flex-col gap-1 text-table">
           <span className="font-[550]">
-            {row.status} <code className="break-all">{row.code}</code>
+            {row.status}{' '}
+            <code id={row.code} className="break-all">
+              {row.code}
+            </code>
           </span>
           {means(row)}
         </div>

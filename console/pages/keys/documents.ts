@@ -23,6 +23,7 @@ export const KeyFields = graphql(`
     lastUsedAt
     lastUsedIp
     spentThisMonth
+    spendLimit
     rotation {
       pendingReveal
       previousSuffix
@@ -100,4 +101,4 @@ export type ListedKey = KeyConnection['nodes'][number];
 /** The dialog that is open, and its key. A new key is for the main domain, unless `poolId` names a pool. */
 export type KeyDialog =
   | { kind: 'create'; poolId?: string }
-  | { kind: 'ready' | 'edit' | 'leaked' | 'rotate' | 'grace'; key: Key };
+  | { kind: 'connect' | 'ready' | 'edit' | 'leaked' | 'rotate' | 'grace'; key: Key };

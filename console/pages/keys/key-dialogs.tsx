@@ -1,4 +1,5 @@
 /** The dialog that is open over the key list. */
+import { ConnectDialog } from '../connect/connect-dialog.tsx';
 import { CreateKeyDialog } from './create-key.tsx';
 import type { Key, KeyDialog } from './documents.ts';
 import { EditKeyDialog } from './edit-key.tsx';
@@ -27,6 +28,8 @@ export function KeyDialogs({ dialog, onChange, groups }: KeyDialogsProps) {
       return null;
     case 'create':
       return <CreateKeyDialog groups={groups} poolId={dialog.poolId} onClose={close} onCreated={toReveal} />;
+    case 'connect':
+      return <ConnectDialog apiKey={dialog.key} onClose={close} />;
     case 'ready':
       return <RevealDialog apiKey={dialog.key} onClose={close} />;
     case 'edit':

@@ -1,6 +1,7 @@
 /** The actions on a key. Disabling takes one click and can be undone; irreversible actions ask first. */
 import { useNavigate } from '@tanstack/react-router';
 import {
+  Cable,
   ChartColumn,
   CircleCheck,
   CircleMinus,
@@ -16,7 +17,7 @@ import { Menu } from '../../components/menu.tsx';
 import { type MenuEntry, RULE } from '../../components/menu-entries.ts';
 import { useTranslation } from '../../translation.ts';
 import type { KeyDialog, ListedKey } from './documents.ts';
-import { canEnable, canReveal, canRotate, hasGrace } from './key-state.ts';
+import { canEnable, canReveal, canRotate, hasGrace, isFinal } from './key-state.ts';
 import { useKeySwitch } from './use-key-switch.ts';
 import { requestsOf } from './week.ts';
 
@@ -29,8 +30,9 @@ interface KeyMenuProps {
 export function KeyMenu({ apiKey, open }: KeyMenuProps) {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const ask = (kind: 'ready' | 'edit' | 'leaked' | 'rotate' | 'grace') => () => open({ kind, key: apiKey });
-  const final = apiKey.disabledReason === 'LEAKED' || apiKey.disabledReason === 'REVOKED';
+  const ask = (kind: 'connect' | 'ready' | 'edit' | 'leaked' | 'rotate' | 'grace') => () =>
+    open({ kind, key: apiKey });
+  const final = isFinal(apiKey);
   const trigger = (
     <IconButton label={t('keys.menu', { name: apiKey.name })}>
       <Ellipsis size={16} strokeWidth={1.75} />
@@ -39,6 +41,7 @@ export function KeyMenu({ apiKey, open }: KeyMenuProps) {
   const switching = useSwitchEntries(apiKey, ask('rotate'));
   const entries: (MenuEntry | false)[] = [
     canReveal(apiKey) && { kind: 'action', icon: Eye, word: t('keys.reveal'), run: ask('ready') },
+    !final && { kind: 'action', icon: Cable, word: t('keys.connect'), run: ask('connect') },
     {
       kind: 'action',
       icon: ChartColumn,

@@ -1,5 +1,6 @@
 /** The state of a key, and the actions that it allows. */
-import { CircleCheck, CircleMinus, Eye, RefreshCw, ShieldAlert } from 'lucide-react';
+import { parseDollars } from '@gateway/shared/money';
+import { CircleAlert, CircleCheck, CircleMinus, Eye, RefreshCw, ShieldAlert } from 'lucide-react';
 import type { LucideIcon } from 'lucide-react';
 import type { Tone } from '../../components/state-word.tsx';
 import type { Key } from './documents.ts';
@@ -8,17 +9,36 @@ export type KeyState =
   | 'ENABLED'
   | 'DISABLED'
   | 'ROTATING'
+  | 'CAPPED'
   | 'NEVER_REVEALED'
   | NonNullable<Key['disabledReason']>;
 
-type KeyFacts = Pick<Key, 'state' | 'disabledReason' | 'revealedAt' | 'rotation'>;
+type KeyFacts = Pick<
+  Key,
+  'state' | 'disabledReason' | 'revealedAt' | 'rotation' | 'spendLimit' | 'spentThisMonth'
+>;
 
 /** The state to show for a key: why it is disabled, or that it is rotating. */
 export function stateOf(key: KeyFacts): KeyState {
   if (key.rotation?.pendingReveal === true) return 'NOT_REVEALED';
   if (isNeverRevealed(key)) return 'NEVER_REVEALED';
   if (key.state === 'DISABLED') return key.disabledReason ?? 'DISABLED';
+  if (isCapped(key)) return 'CAPPED';
   return key.rotation ? 'ROTATING' : 'ENABLED';
+}
+
+/** Whether the key has reached its monthly cap: its requests fail with 402. */
+export function isCapped({
+  spendLimit,
+  spentThisMonth,
+}: Pick<Key, 'spendLimit' | 'spentThisMonth'>): boolean {
+  if (spendLimit === null) return false;
+  return (parseDollars(spentThisMonth) ?? 0n) >= (parseDollars(spendLimit) ?? 0n);
+}
+
+/** Whether the key can never work again. */
+export function isFinal({ disabledReason }: Pick<Key, 'disabledReason'>): boolean {
+  return disabledReason === 'LEAKED' || disabledReason === 'REVOKED';
 }
 
 /** Whether the key was revoked before it was revealed, which happens automatically after 7 days. */
@@ -53,6 +73,7 @@ export function maskedOf(key: Key): string | undefined {
 
 const LOOKS: Record<KeyState, { icon: LucideIcon; tone: Tone }> = {
   ENABLED: { icon: CircleCheck, tone: 'good' },
+  CAPPED: { icon: CircleAlert, tone: 'bad' },
   ROTATING: { icon: RefreshCw, tone: 'warn' },
   NOT_REVEALED: { icon: Eye, tone: 'accent' },
   NEVER_REVEALED: { icon: CircleMinus, tone: 'quiet' },

@@ -1,5 +1,6 @@
 /** The list of keys, as a table and as cards. */
 import { Link } from '@tanstack/react-router';
+import { clsx } from 'clsx';
 import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
@@ -80,10 +81,15 @@ function Week({ apiKey }: { apiKey: ListedKey }) {
   return <Sparkline values={values} label={t('keys.weekOf', { count })} />;
 }
 
+// The link covers the whole row; buttons of the row stay above it.
+const NAME = 'font-[550] hover:underline after:absolute after:inset-0';
+
 function Name({ apiKey }: CellProps) {
   return (
     <>
-      <div className="font-[550]">{apiKey.name}</div>
+      <Link to="/keys/$id" params={{ id: apiKey.id }} className={NAME}>
+        {apiKey.name}
+      </Link>
       <div className="text-hint text-ink-3">
         <Masked apiKey={apiKey} />
       </div>
@@ -132,7 +138,7 @@ function Domain({ apiKey: { pool } }: CellProps) {
   const { t } = useTranslation();
   if (!pool) return <span className="text-ink-2">{t('keys.mainDomain')}</span>;
   return (
-    <Link to="/pools/$id" params={{ id: pool.id }} className="text-accent underline">
+    <Link to="/pools/$id" params={{ id: pool.id }} className="relative text-accent underline">
       {pool.name}
     </Link>
   );
@@ -171,7 +177,9 @@ function KeyCard({ apiKey, open }: { apiKey: ListedKey } & Pick<KeyTableProps, '
   return (
     <div className="flex flex-col gap-1.5">
       <div className="flex items-center justify-between gap-3">
-        <span className="min-w-0 truncate text-body font-[550]">{apiKey.name}</span>
+        <Link to="/keys/$id" params={{ id: apiKey.id }} className={clsx(NAME, 'min-w-0 truncate text-body')}>
+          {apiKey.name}
+        </Link>
         <StateWord {...lookOf(state)} word={t(`keys.states.${state}`)} />
       </div>
       <div className="flex items-center justify-between gap-3 text-table text-ink-2">

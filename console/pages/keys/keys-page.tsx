@@ -10,6 +10,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
 import { ThumbBar } from '../../components/thumb-bar.tsx';
 import { usePhone } from '../../components/store.ts';
+import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
 import { type Key, KeyChanges, type KeyConnection, type KeyDialog, KeysQuery } from './documents.ts';
 import { KeyFilters } from './key-filters.tsx';
@@ -20,9 +21,12 @@ import { lastWeek } from './week.ts';
 
 const KEYS_PER_PAGE = 50;
 // Loaded when a button gets the pointer or focus, so that the list itself appears sooner.
-const loadDialogs = () => import('./key-dialogs.tsx');
-const NoKeys = lazy(async () => ({ default: (await import('./no-keys.tsx')).NoKeys }));
-const KeyDialogs = lazy(async () => ({ default: (await loadDialogs()).KeyDialogs }));
+const loadDialogs = () => Promise.all([import('./key-dialogs.tsx'), loadWords(['connect'])]);
+const Checklist = lazy(async () => {
+  const [list] = await Promise.all([import('../connect/checklist.tsx'), loadWords(['connect'])]);
+  return { default: list.Checklist };
+});
+const KeyDialogs = lazy(async () => ({ default: (await loadDialogs())[0].KeyDialogs }));
 
 /** The keys page. */
 export function KeysPage() {
@@ -38,7 +42,9 @@ export function KeysPage() {
   return (
     <>
       <PageHead title={t('keys.title')} sentence={t('keys.sentence')} action={!phone && !first && create} />
-      <Suspense>{first && data && <NoKeys baseAddress={data.baseAddress} action={create} />}</Suspense>
+      <Suspense>
+        {isUnused(data?.viewer?.apiKeys, search) && <Checklist hasKey={!first} createKey={create} />}
+      </Suspense>
       {!first && <Keys connection={data?.viewer?.apiKeys} search={search} open={setDialog} />}
       {!data && fetching && <SkeletonRows />}
       {!data && error && (
@@ -107,6 +113,12 @@ function variablesOf({ search, state, group, domain, after }: KeysSearch) {
     ...(domain && domain !== MAIN_DOMAIN && { poolId: domain }),
   };
   return { first: KEYS_PER_PAGE, after: after ?? null, filter, week: lastWeek(Date.now()) };
+}
+
+/** Whether no key was ever used. Filters may hide a key that was. */
+function isUnused(keys: KeyConnection | undefined, { search, state, group, domain, after }: KeysSearch) {
+  const filtered = search ?? state ?? group ?? domain ?? after;
+  return filtered === undefined && keys?.nodes.every(({ lastUsedAt }) => lastUsedAt === null) === true;
 }
 
 interface KeysProps {

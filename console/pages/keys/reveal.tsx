@@ -8,7 +8,7 @@ import { Banner } from '../../components/notice.tsx';
 import { OnceDialog } from '../../components/once-dialog.tsx';
 import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
-import { ClientSetup } from './client-setup.tsx';
+import { KeySetUps } from '../connect/key-set-up.tsx';
 import { RevealKey } from './changes.ts';
 import type { Key } from './documents.ts';
 import { SecretFrame } from './secret-frame.tsx';
@@ -115,7 +115,7 @@ function SecretDialog({ apiKey, secret, nodes, onClose }: RevealProps & Revealed
         </p>
       )}
       <div className="mt-6">
-        <ClientSetup keyId={apiKey.id} secret={secret} />
+        <KeySetUps keyId={apiKey.id} secret={secret} />
       </div>
     </OnceDialog>
   );

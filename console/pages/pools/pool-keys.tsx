@@ -15,7 +15,7 @@ import type { PoolDetail } from './pool-documents.ts';
 import { isRunning } from './pool-state.ts';
 
 // The key dialogs need the texts of the key pages.
-const loadDialogs = () => Promise.all([import('../keys/key-dialogs.tsx'), loadWords(['keys'])]);
+const loadDialogs = () => Promise.all([import('../keys/key-dialogs.tsx'), loadWords(['keys', 'connect'])]);
 const KeyDialogs = lazy(async () => ({ default: (await loadDialogs())[0].KeyDialogs }));
 
 interface PoolKeysProps {

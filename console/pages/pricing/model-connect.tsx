@@ -1,39 +1,35 @@
-/** Settings of clients for a model: one tab per client, kept in the address. */
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { CodeBlock } from '../../components/code-block.tsx';
-import { Segmented } from '../../components/field.tsx';
+/** Settings of clients for a model. The chosen client is kept in the address. */
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Picker } from '../../components/picker.tsx';
 import { useTranslation } from '../../translation.ts';
+import { clientGroups, clientOf } from '../connect/clients.ts';
+import { SetUp, type Snippet } from '../connect/set-up.tsx';
 
-interface ConnectProps {
-  snippets: readonly { client: string; title: string; files: readonly { path: string; content: string }[] }[];
-}
-
-/** The tabs, and the files of the selected client; the first client by default. */
-export function Connect({ snippets }: ConnectProps) {
+/** The picker, and the settings of the chosen client. */
+export function Connect({ snippets }: { snippets: readonly Snippet[] }) {
   const { t } = useTranslation();
   const search = useSearch({ from: '/pricing/$name' });
   const navigate = useNavigate({ from: '/pricing/$name' });
-  const shown = snippets.find(({ client }) => client === search.client) ?? snippets[0];
+  const chosen = clientOf(search.client);
+  const shown = snippets.find(({ client }) => client === chosen);
   if (!shown) return null;
   return (
     <section className="mt-10">
-      <h2 className="mb-3 text-section">{t('model.connect')}</h2>
-      <div className="relative mb-3 overflow-x-auto py-1">
-        <Segmented
-          label={t('model.client')}
-          value={shown.client}
+      <div className="mb-3 flex flex-wrap items-baseline justify-between gap-x-4">
+        <h2 className="text-section">{t('model.connect')}</h2>
+        <Link to="/quickstart" search={{ client: chosen }} className="text-table text-accent underline">
+          {t('shell.quickstart')}
+        </Link>
+      </div>
+      <div className="mb-5">
+        <Picker
+          label={t('connect.tool')}
+          groups={clientGroups(t)}
+          value={chosen}
           onChange={(client) => void navigate({ search: { client }, resetScroll: false })}
-          options={snippets.map(({ client, title }) => ({
-            value: client,
-            word: <span className="whitespace-nowrap">{title}</span>,
-          }))}
         />
       </div>
-      <div className="flex flex-col gap-3">
-        {shown.files.map(({ path, content }) => (
-          <CodeBlock key={path} head={path} code={content} copyLabel={t('copy.name', { name: path })} />
-        ))}
-      </div>
+      <SetUp snippet={shown} />
     </section>
   );
 }

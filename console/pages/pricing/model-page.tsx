@@ -62,11 +62,12 @@ const ModelQuery = graphql(`
       }
       clientSnippets {
         client
-        title
         files {
           path
           content
         }
+        verifyCommand
+        notes
       }
     }
   }

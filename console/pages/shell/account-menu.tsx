@@ -2,6 +2,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import {
   Boxes,
+  Cable,
   CircleQuestionMark,
   CircleUserRound,
   FileText,
@@ -47,7 +48,7 @@ export function useAccountMenu(role: Viewer['role'], places = false): MenuEntry[
     kind: 'action',
     icon: ShieldCheck,
     word: t('shell.admin'),
-    run: () => void navigate({ to: '/admin/users' }),
+    run: () => void navigate({ to: '/admin' }),
   };
   return [
     ...(places ? pages : []),
@@ -80,9 +81,10 @@ function usePages(): MenuEntry[] {
   const page = (
     icon: LucideIcon,
     word: string,
-    to: '/pools' | '/pricing' | '/privacy-policy' | '/help',
+    to: '/quickstart' | '/pools' | '/pricing' | '/privacy-policy' | '/help',
   ): MenuEntry => ({ kind: 'action', icon, word, run: () => void navigate({ to }) });
   return [
+    page(Cable, t('shell.quickstart'), '/quickstart'),
     page(Boxes, t('shell.pools'), '/pools'),
     page(Tag, t('shell.pricing'), '/pricing'),
     page(FileText, t('shell.policy'), '/privacy-policy'),

@@ -6,6 +6,7 @@ import {
   Boxes,
   Brain,
   FileText,
+  Gauge,
   HeartPulse,
   Layers,
   type LucideIcon,
@@ -21,6 +22,7 @@ export interface AdminPlace {
   to: LinkProps['to'];
   icon: LucideIcon;
   name:
+    | 'overview'
     | 'upstreams'
     | 'models'
     | 'nodes'
@@ -37,6 +39,7 @@ export interface AdminPlace {
 }
 
 export const OPERATIONS: readonly AdminPlace[] = [
+  { to: '/admin/overview', icon: Gauge, name: 'overview' },
   { to: '/admin/upstreams', icon: Plug, name: 'upstreams' },
   { to: '/admin/models', icon: Layers, name: 'models' },
   { to: '/admin/nodes', icon: Server, name: 'nodes' },

@@ -8,7 +8,7 @@ import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
 import type { Viewer } from './viewer.ts';
 
-const load = () => Promise.all([import('./palette.tsx'), loadWords(['personal'])]);
+const load = () => Promise.all([import('./palette.tsx'), loadWords(['personal', 'help'])]);
 const Palette = lazy(async () => ({ default: (await load())[0].Palette }));
 
 interface CommandsProps {

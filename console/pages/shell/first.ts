@@ -27,6 +27,7 @@ export const VIEWER_TEXT = `
       wallet {
         id
         available
+        held
         frozen
         __typename
       }

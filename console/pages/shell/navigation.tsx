@@ -3,6 +3,7 @@ import { clsx } from 'clsx';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import {
   Boxes,
+  Cable,
   ChartColumn,
   CircleQuestionMark,
   CircleUserRound,
@@ -11,6 +12,7 @@ import {
   type LucideIcon,
   Menu as MenuIcon,
   MessageSquare,
+  ShieldCheck,
   Tag,
   Wallet,
 } from 'lucide-react';
@@ -68,19 +70,10 @@ export function Sidebar({ viewer }: NavigationProps) {
         <Group title={t('shell.spend')} places={SPEND} />
       </nav>
       <div className="mt-auto flex flex-col gap-0.5">
-        <Link to="/help" className={ITEM} title={t('shell.help')}>
-          <CircleQuestionMark
-            size={16}
-            strokeWidth={1.75}
-            className="flex-none text-ink-2"
-            aria-hidden="true"
-          />
-          <span className="truncate max-lg:sr-only">{t('shell.help')}</span>
-        </Link>
-        <Link to="/privacy-policy" className={ITEM} title={t('shell.policy')}>
-          <FileText size={16} strokeWidth={1.75} className="flex-none text-ink-2" aria-hidden="true" />
-          <span className="truncate max-lg:sr-only">{t('shell.policy')}</span>
-        </Link>
+        {viewer?.role === 'ADMIN' && <FootLink to="/admin" icon={ShieldCheck} name="admin" />}
+        <FootLink to="/quickstart" icon={Cable} name="quickstart" />
+        <FootLink to="/help" icon={CircleQuestionMark} name="help" />
+        <FootLink to="/privacy-policy" icon={FileText} name="policy" />
         <Menu
           trigger={
             <button type="button" className={ITEM} title={email}>
@@ -97,6 +90,23 @@ export function Sidebar({ viewer }: NavigationProps) {
         />
       </div>
     </aside>
+  );
+}
+
+interface FootLinkProps {
+  to: '/admin' | '/quickstart' | '/help' | '/privacy-policy';
+  icon: LucideIcon;
+  name: 'admin' | 'quickstart' | 'help' | 'policy';
+}
+
+function FootLink({ to, icon: Icon, name }: FootLinkProps) {
+  const { t } = useTranslation();
+  const word = t(`shell.${name}`);
+  return (
+    <Link to={to} className={ITEM} title={word}>
+      <Icon size={16} strokeWidth={1.75} className="flex-none text-ink-2" aria-hidden="true" />
+      <span className="truncate max-lg:sr-only">{word}</span>
+    </Link>
   );
 }
 

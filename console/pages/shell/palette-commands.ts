@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import {
   BookOpenText,
   Boxes,
+  Cable,
   ChartColumn,
   CircleQuestionMark,
   CircleUserRound,
@@ -36,12 +37,17 @@ export interface Command {
   id: string;
   icon: LucideIcon;
   word: string;
+  /** Other text that is searched. */
+  also?: string | undefined;
+  /** The kind of a search result, such as "Key"; undefined for pages and actions. */
+  kind?: string;
   run: () => void;
 }
 
 const PAGES = {
   playground: MessageSquare,
   keys: KeyRound,
+  quickstart: Cable,
   usage: ChartColumn,
   wallet: Wallet,
   pools: Boxes,
@@ -49,7 +55,17 @@ const PAGES = {
   profile: CircleUserRound,
   help: CircleQuestionMark,
 } as const;
-const PAGE_NAMES = ['playground', 'keys', 'usage', 'wallet', 'pools', 'pricing', 'profile', 'help'] as const;
+const PAGE_NAMES = [
+  'playground',
+  'keys',
+  'quickstart',
+  'usage',
+  'wallet',
+  'pools',
+  'pricing',
+  'profile',
+  'help',
+] as const;
 /** Prefix of the ids of searches, which are offered last, for every text. */
 export const SEARCH = 'search:';
 const THEME_ICONS = { system: Monitor, light: Sun, dark: Moon } as const;
@@ -102,7 +118,7 @@ function usePlaces(role: Viewer['role']): Command[] {
     id: 'page:admin',
     icon: ShieldCheck,
     word: t('shell.admin'),
-    run: () => void navigate({ to: '/admin/users' }),
+    run: () => void navigate({ to: '/admin' }),
   };
   return [
     ...PAGE_NAMES.map((name) => ({

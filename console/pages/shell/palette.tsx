@@ -9,6 +9,7 @@ import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { setSingleKeys, singleKeys } from '../../components/shortcuts.ts';
 import { useStore } from '../../components/store.ts';
 import { useTranslation } from '../../translation.ts';
+import { useFound } from './find.ts';
 import { type Command, SEARCH, useAdminCommands, useCommands } from './palette-commands.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -39,7 +40,10 @@ function Commands(props: Omit<PaletteProps, 'sheet'>) {
   const root = useActiveDescendant(selected);
   const common = useCommands(props);
   const { places, searches } = useAdminCommands(text.trim());
-  const commands = props.admin ? [...places, ...common, ...searches] : common;
+  // Found things are only shown for a text.
+  const found = useFound(text, props.role);
+  const shown = text.trim() === '' ? [] : found;
+  const commands = props.admin ? [...places, ...common, ...shown, ...searches] : [...common, ...shown];
   const run = (command: Command) => {
     props.onClose();
     command.run();
@@ -90,11 +94,11 @@ interface OptionProps {
 }
 
 function Option({ command, onRun }: OptionProps) {
-  const { id, word, icon: Icon } = command;
+  const { id, word, icon: Icon, also = '', kind } = command;
   return (
     <CommandItem
       value={id}
-      keywords={[word]}
+      keywords={[word, also]}
       onSelect={() => {
         onRun(command);
       }}
@@ -102,15 +106,18 @@ function Option({ command, onRun }: OptionProps) {
     >
       <Icon size={16} strokeWidth={1.75} className="flex-none text-ink-2" aria-hidden="true" />
       <span className="min-w-0 truncate">{word}</span>
+      {kind !== undefined && <span className="ml-auto flex-none text-hint text-ink-3">{kind}</span>}
     </CommandItem>
   );
 }
 
 /** The score of a command, 0 to hide it. Searches match every text, after all other commands. */
-function rank(id: string, text: string, [word = '']: readonly string[] = []): number {
+function rank(id: string, text: string, [word = '', also = '']: readonly string[] = []): number {
   if (id.startsWith(SEARCH)) return LEAST_RANK;
-  const score = defaultFilter(word, text.trim());
-  return score < RANK_MIN ? 0 : score;
+  const wanted = text.trim();
+  const score = defaultFilter(word, wanted);
+  if (score >= RANK_MIN) return score;
+  return also.toLowerCase().includes(wanted.toLowerCase()) ? RANK_MIN : 0;
 }
 
 const INPUT = clsx('h-9 w-full px-3 outline-none touch:h-11', INPUT_FRAME, frameOf(undefined));

@@ -4,7 +4,7 @@ import { Link, useMatches } from '@tanstack/react-router';
 import { CloudOff, Radio } from 'lucide-react';
 import { CopyField } from '../../components/copy.tsx';
 import { Mark } from '../../components/mark.tsx';
-import { Money } from '../../components/money.tsx';
+import { Money, moneyText } from '../../components/money.tsx';
 import { useStore } from '../../components/store.ts';
 import { useSession } from '../../session.tsx';
 import { useTranslation } from '../../translation.ts';
@@ -34,6 +34,7 @@ export function TopBar({ viewer, baseAddress }: BarProps) {
 
 function TopBarParts({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string }) {
   const { t } = useTranslation();
+  const { available, held } = viewer.wallet;
   return (
     <>
       <Commands role={viewer.role} baseAddress={baseAddress} />
@@ -43,7 +44,12 @@ function TopBarParts({ viewer, baseAddress }: { viewer: Viewer; baseAddress: str
       </div>
       <Link to="/wallet" className="flex items-center gap-2 whitespace-nowrap">
         <span className="text-ink-2">{t('shell.available')}</span>
-        <Money amount={viewer.wallet.available} className="font-semibold" />
+        <Money amount={available} className="font-semibold" />
+        {/[1-9]/.test(held) && (
+          <span className="text-ink-3 max-xl:hidden" title={t('shell.reservedNote')}>
+            {t('shell.reserved', { amount: moneyText(held) })}
+          </span>
+        )}
       </Link>
     </>
   );
@@ -70,11 +76,22 @@ export function ConnectionState() {
   );
 }
 
-type Title = 'playground' | 'keys' | 'usage' | 'wallet' | 'pools' | 'profile' | 'pricing' | 'help' | 'policy';
+type Title =
+  | 'playground'
+  | 'keys'
+  | 'usage'
+  | 'wallet'
+  | 'pools'
+  | 'profile'
+  | 'pricing'
+  | 'help'
+  | 'quickstart'
+  | 'policy';
 
 const TITLES: Record<string, Title> = {
   '/playground': 'playground',
   '/keys': 'keys',
+  '/quickstart': 'quickstart',
   '/usage': 'usage',
   '/wallet': 'wallet',
   '/pools': 'pools',

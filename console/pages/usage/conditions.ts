@@ -1,7 +1,7 @@
 /** Filter conditions of the usage log, for the service and for rows that arrive live. */
 import type { UsageRow } from './documents.ts';
 import type { UsageSearch } from './search.ts';
-import { dayOf, type Span } from './summary.ts';
+import { type Range, rangeOfBar } from './summary.ts';
 
 export interface UsageConditions {
   modelNames?: string[];
@@ -10,7 +10,7 @@ export interface UsageConditions {
   sources?: UsageRow['source'][];
   requestId?: string;
   poolIds?: string[];
-  range?: Span;
+  range?: Range;
 }
 
 /** The conditions from the search parameters, as the service's filter. */
@@ -30,7 +30,7 @@ export function conditionsOf({
     ...(source && { sources: [source] }),
     ...(request && { requestId: request }),
     ...(pool && { poolIds: [pool] }),
-    ...(day && { range: dayOf(day) }),
+    ...(day && { range: rangeOfBar(day) }),
   };
 }
 

@@ -100,6 +100,7 @@ const SumFields = graphql(`
     requests
     failed
     inputTokens
+    outputTokens
     cachedTokens
   }
 `);
@@ -111,10 +112,11 @@ export const SummaryQuery = graphql(
       $before: DateRange!
       $filter: UsageFilter
       $groupBy: [UsageDimension!]!
+      $bucket: UsageBucket!
     ) {
       viewer {
         id
-        now: usageSummary(range: $range, filter: $filter, groupBy: $groupBy, bucket: DAY) {
+        now: usageSummary(range: $range, filter: $filter, groupBy: $groupBy, bucket: $bucket) {
           asOf
           totals {
             ...SumFields
@@ -137,7 +139,7 @@ export const SummaryQuery = graphql(
             }
           }
         }
-        before: usageSummary(range: $before, filter: $filter, bucket: DAY) {
+        before: usageSummary(range: $before, filter: $filter, bucket: $bucket) {
           series {
             at
             key

@@ -28,6 +28,14 @@ export const ReceiptQuery = graphql(`
         id
         requestId
         modelName
+        key {
+          id
+          name
+        }
+        source
+        ip
+        ttftMs
+        latencyMs
         family
         basePrice
         ratio

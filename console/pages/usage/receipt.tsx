@@ -1,11 +1,10 @@
-/** The receipt of one request: outcome, price, payment, upstream attempts. */
-import { useNavigate } from '@tanstack/react-router';
-import { X } from 'lucide-react';
+/** The receipt of one request, in a drawer: outcome, price, payment, upstream attempts. */
 import type { ReactNode } from 'react';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
-import { IconButton } from '../../components/button.tsx';
 import { CopyField } from '../../components/copy.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { useDurationText } from '../../components/duration.ts';
 import { LeaderList, LeaderRow, LeaderSum } from '../../components/leader-row.tsx';
 import { Money } from '../../components/money.tsx';
 import { Failure } from '../../components/notice.tsx';
@@ -14,34 +13,41 @@ import { useTranslation } from '../../translation.ts';
 import { Attempts, isRefusedByProvider } from './attempts.tsx';
 import { type Receipt as Found, ReceiptQuery } from './receipt-documents.ts';
 
-/**
- * The receipt. Renders nothing for an unknown id: the usage log on the same page says that it has no entry.
- */
-export function Receipt({ requestId }: { requestId: string }) {
+interface ReceiptProps {
+  requestId: string;
+  onClose: () => void;
+}
+
+/** The receipt in a drawer. Renders nothing for an unknown id: the usage log says that it has no entry. */
+export function Receipt({ requestId, onClose }: ReceiptProps) {
   const { t } = useTranslation();
   const [{ data, error }, queryAgain] = useQuery({ query: ReceiptQuery, variables: { requestId } });
-  if (error) {
-    return (
-      <Failure
-        title={t('usage.receiptFailed')}
-        safe={t('usage.failedSafe')}
-        requestId={requestIdOf(error)}
-        onRetry={queryAgain}
-      />
-    );
-  }
   const receipt = data?.requestReceipt;
-  if (!receipt) return null;
+  if (!receipt && !error) return null;
   return (
-    <section
-      aria-label={t('usage.receipt')}
-      className="mb-8 max-w-[640px] rounded-card border border-line bg-raise p-5"
+    <Dialog
+      open
+      drawer
+      onClose={onClose}
+      title={t('usage.receipt')}
+      sentence={<CopyField text={requestId} label={t('copy.requestId')} />}
     >
-      <Head requestId={requestId} />
-      <p className="mt-2 mb-3 text-ink-2">{t(`usage.outcomes.${outcomeOf(receipt)}`)}</p>
-      <Facts receipt={receipt} />
-      <Attempts receipt={receipt} />
-    </section>
+      {receipt && (
+        <>
+          <p className="mb-3 text-ink-2">{t(`usage.outcomes.${outcomeOf(receipt)}`)}</p>
+          <Facts receipt={receipt} />
+          <Attempts receipt={receipt} />
+        </>
+      )}
+      {error && (
+        <Failure
+          title={t('usage.receiptFailed')}
+          safe={t('usage.failedSafe')}
+          requestId={requestIdOf(error)}
+          onRetry={queryAgain}
+        />
+      )}
+    </Dialog>
   );
 }
 
@@ -57,38 +63,27 @@ function outcomeOf(receipt: Found) {
   return `${outcome}_FREE` as const;
 }
 
-function Head({ requestId }: { requestId: string }) {
-  const { t } = useTranslation();
-  const navigate = useNavigate({ from: '/usage' });
-  return (
-    <div className="flex flex-wrap items-center gap-3">
-      <h2 className="text-section">{t('usage.receipt')}</h2>
-      <CopyField text={requestId} label={t('copy.requestId')} />
-      <IconButton
-        label={t('usage.receiptClose')}
-        className="ml-auto"
-        onClick={() => void navigate({ search: (search) => ({ ...search, request: undefined }) })}
-      >
-        <X size={16} strokeWidth={1.75} />
-      </IconButton>
-    </div>
-  );
-}
-
 function Facts({ receipt: { entry, amount, settlement, transactionId, settledAt } }: { receipt: Found }) {
   const { t, i18n } = useTranslation();
   const number = new Intl.NumberFormat(i18n.language);
+  const durationText = useDurationText();
   const tokens = (value: number | null) => (value === null ? null : number.format(value));
+  const duration = (value: number | null) => (value === null ? null : durationText(value));
   const group = t(`groups.${entry.group}`);
   const facts: [string, ReactNode][] = [
     [t('usage.receiptTime'), <Stamp key="time" at={entry.createdAt} seconds />],
     [t('usage.model'), <code key="model">{entry.modelName}</code>],
+    [t('usage.key'), entry.key && entry.key.name],
+    [t('usage.source'), t(`usage.sources.${entry.source}`)],
+    [t('usage.ip'), entry.ip && <code key="ip">{entry.ip}</code>],
     [t('usage.family'), t(`pricing.families.${entry.family}`)],
     [t('usage.httpStatus'), entry.httpStatus],
     [t('usage.errorCode'), entry.errorCode && <code key="code">{entry.errorCode}</code>],
     [t('usage.tokensIn'), tokens(entry.inputTokens)],
     [t('usage.tokensCached'), tokens(entry.cachedTokens)],
     [t('usage.tokensOut'), tokens(entry.outputTokens)],
+    [t('usage.firstContent'), duration(entry.ttftMs)],
+    [t('usage.duration'), duration(entry.latencyMs)],
     [t('usage.price', { group, ratio: entry.ratio }), <Money key="price" amount={entry.basePrice} />],
     [t('usage.paidBy'), settlement && t(`usage.settlements.${settlement}`)],
     [

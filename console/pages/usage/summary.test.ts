@@ -1,6 +1,8 @@
-/** How sums become the words of a chart. */
+/** How sums become the words and bars of a chart. */
 import { expect, test } from 'vitest';
-import { amountOf, moneyWords } from './summary.ts';
+import { amountOf, bucketsOf, moneyWords, rangeBefore, rangeOfBar, spanOf } from './summary.ts';
+
+const NOW = Date.parse('2026-11-20T14:30:00Z');
 
 test('money beside the grid is exact to a millionth of a dollar, with the same decimals on each line', () => {
   expect(moneyWords([0, 10_000_000, 20_000_000])).toEqual(['$0', '$10', '$20']);
@@ -9,7 +11,51 @@ test('money beside the grid is exact to a millionth of a dollar, with the same d
   expect(moneyWords([0, 2_000_000_000_000_000])).toEqual(['$0', '$2,000,000,000']);
 });
 
-test('a bar is as high as its micro-dollars or its requests, in whole numbers', () => {
-  expect(amountOf({ cost: '0.300001', requests: 7 }, 'cost')).toBe(300_001);
-  expect(amountOf({ cost: '0.300001', requests: 7 }, 'requests')).toBe(7);
+test('a bar is as high as its micro-dollars, requests, tokens or failures, in whole numbers', () => {
+  const sums = { cost: '0.300001', requests: 7, failed: 2, tokens: 90 };
+  expect(amountOf(sums, 'cost')).toBe(300_001);
+  expect(amountOf(sums, 'requests')).toBe(7);
+  expect(amountOf(sums, 'tokens')).toBe(90);
+  expect(amountOf(sums, 'failed')).toBe(2);
+});
+
+test('a span is the last days or hours, or the chosen days, which are hours if there are two at most', () => {
+  const day = (date: string) => `${date}T00:00:00.000Z`;
+  expect(spanOf({}, NOW)).toEqual({ from: day('2026-11-07'), to: day('2026-11-21'), bucket: 'DAY' });
+  expect(spanOf({ days: '1' }, NOW)).toEqual({
+    from: '2026-11-19T15:00:00.000Z',
+    to: '2026-11-20T15:00:00.000Z',
+    bucket: 'HOUR',
+  });
+  const [from, to] = ['2026-11-01', '2026-11-03'];
+  expect(spanOf({ from, to }, NOW)).toEqual({ from: day(from), to: day('2026-11-04'), bucket: 'DAY' });
+  expect(spanOf({ from: to, to }, NOW)).toMatchObject({ from: day(to), bucket: 'HOUR' });
+  expect(spanOf({ from: '2020-01-01', to }, NOW).from).toBe(day('2026-08-04'));
+  expect(rangeBefore(spanOf({ from, to }, NOW))).toEqual({ from: day('2026-10-29'), to: day(from) });
+  expect(rangeOfBar('2026-11-20T14')).toEqual({
+    from: '2026-11-20T14:00:00.000Z',
+    to: '2026-11-20T15:00:00.000Z',
+  });
+});
+
+test('every hour of a span has a bucket, with the sums of each series', () => {
+  const totals = { cost: '0.5', requests: 2, failed: 1, inputTokens: '10', outputTokens: '5' };
+  const at = '2026-11-20T14:00:00.000Z';
+  const buckets = bucketsOf({
+    span: spanOf({ days: '1' }, NOW),
+    points: [
+      { at, key: 'swift', totals },
+      { at, key: 'coder', totals },
+    ],
+    before: [{ at: '2026-11-19T14:00:00.000Z', key: null, totals }],
+    series: [{ keys: ['swift'] }],
+    measure: 'cost',
+  });
+  expect(buckets).toHaveLength(24);
+  expect(buckets.at(-1)).toEqual({
+    id: '2026-11-20T14',
+    sums: { cost: '1.00', requests: 4, failed: 2, tokens: 30 },
+    parts: [{ cost: '0.50', requests: 2, failed: 1, tokens: 15 }],
+    before: 500_000,
+  });
 });

@@ -1,38 +1,90 @@
-/** Turns usage summaries into days, chart bars and a legend. */
+/** Turns usage summaries into bars of days or hours, and a legend. */
 import { formatDollars, parseDollars } from '@gateway/shared/money';
 import type { Bar } from '../../components/chart-series.ts';
 import { decimalsOf, moneyText } from '../../components/money.tsx';
-import type { SummaryPoint, UsageSums } from './documents.ts';
+import type { UsageSums } from './documents.ts';
 import type { UsageSearch } from './search.ts';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const NAMED_SERIES_MAX = 4;
+const DAYS_DEFAULT = 14;
+/** Bars of more days would be too narrow. */
+const DAYS_MAX = 92;
+/** A span of at most this many days is drawn by hours. */
+const HOURLY_DAYS_MAX = 2;
 
-export interface Span {
+export interface Range {
   from: string;
   to: string;
 }
 
-/** The last `days` days, including today, in UTC. */
-export function spanOf(days: number, now: number): Span {
-  const to = (Math.floor(now / DAY_MS) + 1) * DAY_MS;
-  return { from: iso(to - days * DAY_MS), to: iso(to) };
+/** A range, and the width of its bars. */
+export interface Span extends Range {
+  bucket: 'DAY' | 'HOUR';
 }
 
-/** The previous span of the same length. */
-export function spanBefore({ from, to }: Span): Span {
+/** The span of the charts: the chosen days, or the last 24 hours or days, including the current one. UTC. */
+export function spanOf({ days, from, to }: UsageSearch, now: number): Span {
+  if (from !== undefined && to !== undefined && from <= to) return spanOfDates(from, to);
+  if (days === '1') {
+    const end = (Math.floor(now / HOUR_MS) + 1) * HOUR_MS;
+    return { from: iso(end - DAY_MS), to: iso(end), bucket: 'HOUR' };
+  }
+  return spanOfDays(Number(days ?? DAYS_DEFAULT), now);
+}
+
+/** The last `days` days, including today. */
+export function spanOfDays(days: number, now: number): Span {
+  const to = (Math.floor(now / DAY_MS) + 1) * DAY_MS;
+  return { from: iso(to - days * DAY_MS), to: iso(to), bucket: 'DAY' };
+}
+
+/** Both days are included. Of a longer span, the last DAYS_MAX days. */
+function spanOfDates(from: string, to: string): Span {
+  const end = Date.parse(to) + DAY_MS;
+  const start = Math.max(Date.parse(from), end - DAYS_MAX * DAY_MS);
+  const bucket = end - start <= HOURLY_DAYS_MAX * DAY_MS ? 'HOUR' : 'DAY';
+  return { from: iso(start), to: iso(end), bucket };
+}
+
+/** The previous range of the same length. */
+export function rangeBefore({ from, to }: Range): Range {
   const start = Date.parse(from);
   return { from: iso(start - (Date.parse(to) - start)), to: from };
 }
 
-/** The span of one UTC day, "2026-11-20". */
-export function dayOf(day: string): Span {
-  const start = Date.parse(`${day}T00:00:00Z`);
-  return { from: iso(start), to: iso(start + DAY_MS) };
+/** The range of a bar: a UTC day, "2026-11-20", or an hour, "2026-11-20T14". */
+export function rangeOfBar(id: string): Range {
+  const [day = '', hour = '00'] = id.split('T');
+  const start = Date.parse(`${day}T${hour}:00:00Z`);
+  return { from: iso(start), to: iso(start + (id.includes('T') ? HOUR_MS : DAY_MS)) };
 }
 
 function iso(time: number): string {
   return new Date(time).toISOString();
+}
+
+/** Sums of requests, as the charts show them. */
+export interface Sums {
+  cost: string;
+  requests: number;
+  failed: number;
+  /** Input and output together. */
+  tokens: number;
+}
+
+type Totals = Pick<UsageSums, 'cost' | 'requests' | 'failed' | 'inputTokens' | 'outputTokens'>;
+
+/** The sums of these totals. */
+export function sumsOf(totals: readonly Totals[]): Sums {
+  const sum = (value: (one: Totals) => number): number => totals.reduce((all, one) => all + value(one), 0);
+  return {
+    cost: formatDollars(totals.reduce((all, { cost }) => all + (parseDollars(cost) ?? 0n), 0n)),
+    requests: sum(({ requests }) => requests),
+    failed: sum(({ failed }) => failed),
+    tokens: sum(({ inputTokens, outputTokens }) => Number(inputTokens) + Number(outputTokens)),
+  };
 }
 
 export interface Series {
@@ -40,34 +92,38 @@ export interface Series {
   key: string | undefined;
   keys: readonly string[];
   label: string;
-  cost: string;
-  requests: number;
+  sums: Sums;
 }
 
 interface Group {
   key: string;
   label: string;
-  totals: UsageSums;
+  totals: Totals;
 }
 
 /** The four largest groups, and the remaining ones as one series, whose label the caller sets. */
 export function seriesOf(groups: readonly Group[], measure: Measure): Series[] {
-  const sorted = [...groups].sort((a, b) => amountOf(b.totals, measure) - amountOf(a.totals, measure));
-  const single = (group: Group): Series => ({ ...group, keys: [group.key], ...group.totals });
+  const single = ({ key, label, totals }: Group): Series => ({
+    key,
+    keys: [key],
+    label,
+    sums: sumsOf([totals]),
+  });
+  const sorted = [...groups].sort(
+    (a, b) => amountOf(sumsOf([b.totals]), measure) - amountOf(sumsOf([a.totals]), measure),
+  );
   const rest = sorted.slice(NAMED_SERIES_MAX);
   const named = sorted.slice(0, NAMED_SERIES_MAX).map(single);
   if (rest.length === 0) return named;
-  const cost = rest.reduce((sum, { totals }) => sum + (parseDollars(totals.cost) ?? 0n), 0n);
-  const requests = rest.reduce((sum, { totals }) => sum + totals.requests, 0);
-  const keys = rest.map(({ key }) => key);
-  return [...named, { key: undefined, keys, label: '', cost: formatDollars(cost), requests }];
+  const sums = sumsOf(rest.map(({ totals }) => totals));
+  return [...named, { key: undefined, keys: rest.map(({ key }) => key), label: '', sums }];
 }
 
 export type Measure = NonNullable<UsageSearch['measure']>;
 
-/** The amount that a bar shows, in micro-USD or requests. Only for heights and order. */
-export function amountOf(totals: Pick<UsageSums, 'cost' | 'requests'>, measure: Measure): number {
-  return measure === 'requests' ? totals.requests : Number(parseDollars(totals.cost) ?? 0n);
+/** The amount that a bar shows: micro-USD, or a number. Only for heights and order. */
+export function amountOf(sums: Sums, measure: Measure): number {
+  return measure === 'cost' ? Number(parseDollars(sums.cost) ?? 0n) : sums[measure];
 }
 
 /** Formats micro-USD with equal numbers of decimals; without decimals if all are whole dollars. */
@@ -80,57 +136,73 @@ export function moneyWords(amounts: readonly number[]): string[] {
   });
 }
 
-export interface Day {
-  /** "2026-11-20" */
+/** One day or hour. */
+export interface Bucket {
+  /** "2026-11-20" or "2026-11-20T14" */
   id: string;
-  cost: string;
-  requests: number;
-  failed: number;
-  values: readonly number[];
+  sums: Sums;
+  /** The sums of each series. */
+  parts: readonly Sums[];
+  /** The amount in the bucket at the same place of the previous range. */
   before: number;
+}
+
+interface Point {
+  at: string;
+  key: string | null;
+  totals: Totals;
 }
 
 interface Sources {
   span: Span;
-  points: readonly SummaryPoint[];
-  before: readonly SummaryPoint[];
-  series: readonly Series[];
+  points: readonly Point[];
+  before: readonly Point[];
+  series: readonly Pick<Series, 'keys'>[];
   measure: Measure;
 }
 
-/** Every day of the span, including days without requests. */
-export function daysOf({ span, points, before, series, measure }: Sources): Day[] {
+/** Every bucket of the span, including those without requests. */
+export function bucketsOf({ span, points, before, series, measure }: Sources): Bucket[] {
+  const step = span.bucket === 'HOUR' ? HOUR_MS : DAY_MS;
   const start = Date.parse(span.from);
-  const count = Math.round((Date.parse(span.to) - start) / DAY_MS);
+  const count = Math.round((Date.parse(span.to) - start) / step);
+  const [now, then] = [byTime(points), byTime(before)];
   return Array.from({ length: count }, (_, index) => {
-    const at = start + index * DAY_MS;
-    const own = points.filter((point) => Date.parse(point.at) === at);
-    const earlier = before.filter((point) => Date.parse(point.at) === at - count * DAY_MS);
-    const total = (list: readonly SummaryPoint[]) =>
-      list.reduce((sum, { totals }) => sum + amountOf(totals, measure), 0);
+    const at = start + index * step;
+    const own = now.get(at) ?? [];
+    const earlier = (then.get(at - count * step) ?? []).map(({ totals }) => totals);
+    const part = (keys: readonly string[]): Sums =>
+      sumsOf(own.filter(({ key }) => key !== null && keys.includes(key)).map(({ totals }) => totals));
     return {
-      id: iso(at).slice(0, 10),
-      cost: formatDollars(own.reduce((sum, { totals }) => sum + (parseDollars(totals.cost) ?? 0n), 0n)),
-      requests: own.reduce((sum, { totals }) => sum + totals.requests, 0),
-      failed: own.reduce((sum, { totals }) => sum + totals.failed, 0),
-      values: series.map(({ keys }) => total(own.filter(({ key }) => key !== null && keys.includes(key)))),
-      before: total(earlier),
+      id: iso(at).slice(0, span.bucket === 'HOUR' ? 'YYYY-MM-DDTHH'.length : 'YYYY-MM-DD'.length),
+      sums: sumsOf(own.map(({ totals }) => totals)),
+      parts: series.map(({ keys }) => part(keys)),
+      before: amountOf(sumsOf(earlier), measure),
     };
   });
 }
 
-/** The bars of the days; today's bar is marked as open. */
-export function barsOf(
-  days: readonly Day[],
-  words: { label: (id: string) => string; title: (day: Day) => string },
-) {
-  const today = iso(Date.now()).slice(0, 10);
-  return days.map((day): Bar => ({
-    id: day.id,
-    label: words.label(day.id),
-    title: words.title(day),
-    values: day.values,
-    before: day.before,
-    open: day.id === today,
+function byTime(points: readonly Point[]): ReadonlyMap<number, Point[]> {
+  return Map.groupBy(points, ({ at }) => Date.parse(at));
+}
+
+interface BarWords {
+  label: (id: string, index: number) => string;
+  title: (bucket: Bucket) => string;
+  /** The lines of the tooltip after the title. */
+  lines?: (bucket: Bucket) => Bar['lines'];
+}
+
+/** The bars; the current one is marked as open. */
+export function barsOf(buckets: readonly Bucket[], measure: Measure, words: BarWords): Bar[] {
+  const now = iso(Date.now());
+  return buckets.map((bucket, index) => ({
+    id: bucket.id,
+    label: words.label(bucket.id, index),
+    title: words.title(bucket),
+    lines: words.lines?.(bucket) ?? [],
+    values: bucket.parts.map((sums) => amountOf(sums, measure)),
+    before: bucket.before,
+    open: now.startsWith(bucket.id),
   }));
 }

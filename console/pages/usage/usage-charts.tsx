@@ -1,52 +1,53 @@
-/** The chart of the usage page: cost or requests by day, grouped by model or key; also as a table. */
+/** The chart of the usage page: cost, requests, tokens or failures over time, by model or key; or a table. */
 import { useNavigate } from '@tanstack/react-router';
-import { clsx } from 'clsx';
-import { lazy, Suspense, useMemo } from 'react';
+import { lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { BarChart } from '../../components/bar-chart.tsx';
-import { SERIES_TONES } from '../../components/chart-series.ts';
 import { Segmented } from '../../components/field.tsx';
-import { LeaderList, LeaderRow, LeaderSum } from '../../components/leader-row.tsx';
 import { Money, moneyText } from '../../components/money.tsx';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
-import { stampText, utcDayText } from '../../components/time.tsx';
+import { utcDayText } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
+import { barLabel, useBarText } from './bar-text.ts';
 import type { UsageConditions } from './conditions.ts';
 import { type Summary, type SummaryPoint, SummaryQuery } from './documents.ts';
 import { DIMENSIONS, MEASURES, type UsageSearch } from './search.ts';
 import {
+  amountOf,
   barsOf,
-  type Day,
-  daysOf,
+  type Bucket,
+  bucketsOf,
+  type Measure,
   moneyWords,
+  rangeBefore,
   type Series,
   seriesOf,
   type Span,
-  spanBefore,
   spanOf,
+  type Sums,
+  sumsOf,
 } from './summary.ts';
+import { Legend } from './usage-legend.tsx';
 
 const SummaryTable = lazy(async () => ({ default: (await import('./summary-table.tsx')).SummaryTable }));
-const DAYS_DEFAULT = 14;
-// With forced colours, swatches keep the colours of the bars and get an outline.
-const SWATCH =
-  'size-2.5 rounded-[2px] forced-color-adjust-none forced-colors:outline forced-colors:outline-[CanvasText]';
+const PERCENT = 100;
 
 interface ChartsProps {
   search: UsageSearch;
   filter: UsageConditions;
 }
 
-/** The chart. A selected day filters only the log, not the chart. */
+/** The chart. A selected bar filters the log and the legend, not the chart. */
 export function UsageCharts({ search, filter }: ChartsProps) {
   const { t } = useTranslation();
-  const days = daysIn(search);
-  const span = useMemo(() => spanOf(days, Date.now()), [days]);
+  const { days, from, to } = search;
+  const span = useMemo(() => spanOf({ days, from, to }, Date.now()), [days, from, to]);
   const variables = useMemo(() => {
     const { range: _day, ...conditions } = filter;
     const groupBy = [search.by === 'key' ? ('KEY' as const) : ('MODEL' as const)];
-    return { range: span, before: spanBefore(span), filter: conditions, groupBy };
+    const { bucket, ...range } = span;
+    return { range, before: rangeBefore(range), filter: conditions, groupBy, bucket };
   }, [span, filter, search.by]);
   const [{ data, error, fetching }, again] = useQuery({ query: SummaryQuery, variables });
   const viewer = data?.viewer;
@@ -75,113 +76,138 @@ function Charts({ search, span, now, before }: LoadedProps) {
   const { t } = useTranslation();
   const measure = search.measure ?? 'cost';
   const series = seriesOf(now.groups, measure);
-  const days = daysOf({ span, points: now.series, before, series, measure });
+  const buckets = bucketsOf({ span, points: now.series, before, series, measure });
+  const selected = buckets.find(({ id }) => id === search.day);
   return (
     <section aria-label={t('usage.charts')} className="mb-8 border-b border-line pb-8">
       <div className="grid grid-cols-[1fr_300px] gap-x-9 gap-y-6 max-xl:grid-cols-1">
         <div className="min-w-0">
           <ChartHead search={search} now={now} />
           <Suspense>
-            {search.view === 'table' ? <SummaryTable days={days} /> : <Days search={search} days={days} />}
+            {search.view === 'table' ? (
+              <SummaryTable buckets={buckets} />
+            ) : (
+              <Buckets {...{ search, buckets, series }} />
+            )}
           </Suspense>
         </div>
-        <Legend search={search} series={series} now={now} />
+        <Legend {...{ search, series }} sums={sumsOf([now.totals])} bucket={selected} asOf={now.asOf} />
       </div>
     </section>
   );
 }
 
+/** Returns a function that writes an amount of the chart's measure. */
+function useAmountText(measure: Measure): (sums: Sums) => string {
+  const { i18n } = useTranslation();
+  const number = new Intl.NumberFormat(i18n.language);
+  return (sums) => (measure === 'cost' ? moneyText(sums.cost) : number.format(sums[measure]));
+}
+
 function ChartHead({ search, now }: Pick<LoadedProps, 'search' | 'now'>) {
-  const { t, i18n } = useTranslation();
-  const navigate = useNavigate({ from: '/usage' });
+  const { t } = useTranslation();
   const measure = search.measure ?? 'cost';
+  const amountText = useAmountText(measure);
   const figure = (totals: Summary['totals']) =>
-    measure === 'cost' ? (
-      <Money amount={totals.cost} />
-    ) : (
-      new Intl.NumberFormat(i18n.language).format(totals.requests)
-    );
+    measure === 'cost' ? <Money amount={totals.cost} /> : amountText(sumsOf([totals]));
   return (
     <div className="mb-6 flex flex-wrap items-end gap-x-8 gap-y-4">
       <div>
         <div className="text-hint text-ink-3">{t(`usage.measures.${measure}`)}</div>
         <div className="text-figure font-semibold">{figure(now.totals)}</div>
       </div>
-      {now.previousTotals && (
-        <div>
-          <div className="text-hint text-ink-3">{t('usage.previousDays', { count: daysIn(search) })}</div>
-          <div className="text-section font-normal text-ink-2">{figure(now.previousTotals)}</div>
-        </div>
-      )}
-      <FromCache totals={now.totals} />
-      <div className="ml-auto flex flex-wrap gap-3 max-sm:ml-0">
-        <Segmented
-          label={t('usage.measure')}
-          value={measure}
-          options={MEASURES.map((value) => ({ value, word: t(`usage.measures.${value}`) }))}
-          onChange={(next) =>
-            void navigate({ search: { ...search, measure: next === 'cost' ? undefined : next } })
-          }
-        />
-        <Segmented
-          label={t('usage.split')}
-          value={search.by ?? 'model'}
-          options={DIMENSIONS.map((value) => ({ value, word: t(`usage.splits.${value}`) }))}
-          onChange={(next) =>
-            void navigate({ search: { ...search, by: next === 'model' ? undefined : next } })
-          }
-        />
-      </div>
+      {now.previousTotals && <Figure name={t('usage.previous')}>{figure(now.previousTotals)}</Figure>}
+      <Share
+        name={t('usage.failureRate')}
+        part={now.totals.failed}
+        all={measure === 'tokens' ? 0 : now.totals.requests}
+      />
+      <Share
+        name={t('usage.fromCache')}
+        part={Number(now.totals.cachedTokens)}
+        all={measure === 'failed' ? 0 : Number(now.totals.inputTokens)}
+      />
+      <Choices search={search} />
     </div>
   );
 }
 
-/** The share of the input that providers read from their prompt caches; nothing without input. */
-function FromCache({ totals: { inputTokens, cachedTokens } }: { totals: Summary['totals'] }) {
+function Choices({ search }: { search: UsageSearch }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate({ from: '/usage' });
+  const set = (change: Partial<UsageSearch>) => void navigate({ search: { ...search, ...change } });
+  return (
+    <div className="ml-auto flex flex-wrap gap-3 max-sm:ml-0">
+      <Segmented
+        label={t('usage.measure')}
+        value={search.measure ?? 'cost'}
+        options={MEASURES.map((value) => ({ value, word: t(`usage.measures.${value}`) }))}
+        onChange={(measure) => set({ measure: measure === 'cost' ? undefined : measure })}
+      />
+      <Segmented
+        label={t('usage.split')}
+        value={search.by ?? 'model'}
+        options={DIMENSIONS.map((value) => ({ value, word: t(`usage.splits.${value}`) }))}
+        onChange={(by) => set({ by: by === 'model' ? undefined : by })}
+      />
+    </div>
+  );
+}
+
+function Figure({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <div className="text-hint text-ink-3">{name}</div>
+      <div className="text-section font-normal text-ink-2">{children}</div>
+    </div>
+  );
+}
+
+/** A share in percent; nothing of nothing. */
+function Share({ name, part, all }: { name: string; part: number; all: number }) {
   const { t, i18n } = useTranslation();
-  const all = Number(inputTokens);
   if (all === 0) return null;
   const share = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 1 });
   return (
-    <div>
-      <div className="text-hint text-ink-3">{t('usage.fromCache')}</div>
-      <div className="text-section font-normal text-ink-2">
-        {t('usage.shareOfTokens', { value: share.format((100 * Number(cachedTokens)) / all) })}
-      </div>
-    </div>
+    <Figure name={name}>{t('usage.shareOfTokens', { value: share.format((PERCENT * part) / all) })}</Figure>
   );
 }
 
-/** How many days the charts cover. */
-function daysIn({ days }: UsageSearch): number {
-  return days === undefined ? DAYS_DEFAULT : Number(days);
+interface BucketsProps {
+  search: UsageSearch;
+  buckets: readonly Bucket[];
+  series: readonly Series[];
 }
 
 /** The bars, or a sentence if every bar would be empty. */
-function Days({ search, days }: { search: UsageSearch; days: readonly Day[] }) {
+function Buckets(props: BucketsProps) {
   const { t } = useTranslation();
-  if (days.some(({ values, before }) => before > 0 || values.some((value) => value > 0)))
-    return <DayBars search={search} days={days} />;
+  const measure = props.search.measure ?? 'cost';
+  if (props.buckets.some(({ before, sums }) => before > 0 || amountOf(sums, measure) > 0))
+    return <Bars {...props} />;
   return (
     <p className="flex h-[224px] items-center justify-center rounded-card bg-sunk text-ink-2">
-      {t(search.measure === 'requests' ? 'usage.noRequests' : 'usage.noCost')}
+      {t(`usage.nothing.${measure}`)}
     </p>
   );
 }
 
-function DayBars({ search, days }: { search: UsageSearch; days: readonly Day[] }) {
+function Bars({ search, buckets, series }: BucketsProps) {
   const { t, i18n } = useTranslation();
   const navigate = useNavigate({ from: '/usage' });
+  const measure = search.measure ?? 'cost';
   const number = new Intl.NumberFormat(i18n.language);
-  const bars = barsOf(days, {
-    label: (id) =>
-      id.endsWith('-01') || id === days[0]?.id ? utcDayText(id, i18n.language) : String(Number(id.slice(8))),
-    title: (day) =>
-      t('usage.dayTitle', {
-        day: utcDayText(day.id, i18n.language),
-        cost: moneyText(day.cost),
-        count: day.requests,
-      }),
+  const barText = useBarText();
+  const amountText = useAmountText(measure);
+  const bars = barsOf(buckets, measure, {
+    label: (id, index) => barLabel(id, index, (day) => utcDayText(day, i18n.language)),
+    title: ({ id, sums }) =>
+      t('usage.dayTitle', { day: barText(id), cost: moneyText(sums.cost), count: sums.requests }),
+    lines: ({ parts }) =>
+      series.map(({ key, keys, label }, index) => ({
+        name: key === undefined ? t('usage.others', { count: keys.length }) : label,
+        value: amountText(parts[index] ?? sumsOf([])),
+      })),
   });
   return (
     <BarChart
@@ -189,7 +215,7 @@ function DayBars({ search, days }: { search: UsageSearch; days: readonly Day[] }
       bars={bars}
       selected={search.day}
       words={(amounts) =>
-        search.measure === 'requests' ? amounts.map((amount) => number.format(amount)) : moneyWords(amounts)
+        measure === 'cost' ? moneyWords(amounts) : amounts.map((amount) => number.format(amount))
       }
       onSelect={(id) =>
         void navigate({
@@ -198,56 +224,5 @@ function DayBars({ search, days }: { search: UsageSearch; days: readonly Day[] }
         })
       }
     />
-  );
-}
-
-function Legend({ search, series, now }: { search: UsageSearch; series: readonly Series[]; now: Summary }) {
-  const { t, i18n } = useTranslation();
-  const navigate = useNavigate({ from: '/usage' });
-  const number = new Intl.NumberFormat(i18n.language);
-  const table = search.view === 'table';
-  const { requests } = now.totals;
-  const value = (one: Series) =>
-    search.measure === 'requests' ? (
-      number.format(one.requests)
-    ) : (
-      <Money amount={one.cost} className="font-semibold" />
-    );
-  return (
-    <div>
-      <div className="mb-2 flex items-baseline justify-between text-table">
-        <span className="text-hint text-ink-3">{t(`usage.${search.by ?? 'model'}`)}</span>
-        <button
-          type="button"
-          className="font-[550] text-accent touch:h-11"
-          onClick={() =>
-            void navigate({ search: { ...search, view: table ? undefined : 'table' }, resetScroll: false })
-          }
-        >
-          {table ? t('usage.showChart') : t('usage.showTable')}
-        </button>
-      </div>
-      <LeaderList>
-        {series.map((one, index) => (
-          <LeaderRow
-            key={one.key ?? 'others'}
-            name={
-              <span className="flex items-center gap-2.5">
-                <span className={clsx(SWATCH, SERIES_TONES[index]?.swatch)} aria-hidden="true" />
-                {one.key === undefined ? t('usage.others', { count: one.keys.length }) : one.label}
-              </span>
-            }
-          >
-            {value(one)}
-          </LeaderRow>
-        ))}
-        <LeaderSum name={t('usage.count', { count: requests, shown: number.format(requests) })}>
-          <Money amount={now.totals.cost} />
-        </LeaderSum>
-      </LeaderList>
-      <p className="mt-3 text-hint text-ink-3">
-        {t('usage.dashed')} {t('state.asOf', { time: stampText(new Date(now.asOf), i18n.language, true) })}
-      </p>
-    </div>
   );
 }

@@ -4,9 +4,10 @@ import { Segmented } from '../../components/field.tsx';
 import { Filter } from '../../components/menu.tsx';
 import { SearchField } from '../../components/search-field.tsx';
 import { usePhone } from '../../components/store.ts';
-import { utcDayText } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
+import { useBarText } from './bar-text.ts';
 import { SOURCES, SPANS, STATUSES, type UsageSearch } from './search.ts';
+import { spanOf } from './summary.ts';
 
 interface UsageFiltersProps {
   search: UsageSearch;
@@ -95,28 +96,61 @@ interface TimeProps {
 function Time({ search, set }: TimeProps) {
   const { t } = useTranslation();
   const phone = usePhone();
-  const spans = SPANS.map((value) => ({ value, word: t('usage.days', { count: Number(value) }) }));
+  const isCustom = search.from !== undefined && search.to !== undefined;
+  const wordOf = (days: (typeof SPANS)[number]) =>
+    days === '1' ? t('usage.lastHours') : t('usage.days', { count: Number(days) });
+  const custom = { value: CUSTOM, word: t('usage.custom') };
   return (
-    <Segmented
-      label={t('usage.span')}
-      value={search.days ?? '14'}
-      options={spans}
-      wide={phone}
-      onChange={(days) => {
-        set({ days: days === '14' ? undefined : days });
-      }}
-    />
+    <>
+      <Segmented
+        label={t('usage.span')}
+        value={isCustom ? CUSTOM : (search.days ?? '14')}
+        options={[...SPANS.map((value) => ({ value, word: wordOf(value) })), custom]}
+        wide={phone}
+        onChange={(days) => {
+          const { from, to } = spanOf(search, Date.now());
+          const range = { from: dateOf(from), to: dateOf(new Date(Date.parse(to) - 1).toISOString()) };
+          const none = { from: undefined, to: undefined, day: undefined };
+          if (days === CUSTOM) set({ ...range, days: undefined, day: undefined });
+          else set({ ...none, days: SPANS.find((span) => span === days && span !== '14') });
+        }}
+      />
+      {isCustom && <Dates search={search} set={set} />}
+    </>
   );
 }
 
+const CUSTOM = 'custom';
+const dateOf = (time: string): string => time.slice(0, 'YYYY-MM-DD'.length);
+
+/** The first and the last day. A range of two days at most is drawn by hours. */
+function Dates({ search, set }: TimeProps) {
+  const { t } = useTranslation();
+  return (['from', 'to'] as const).map((name) => (
+    <input
+      key={name}
+      type="date"
+      aria-label={t(`usage.dates.${name}`)}
+      value={search[name] ?? ''}
+      max={name === 'from' ? search.to : dateOf(new Date().toISOString())}
+      min={name === 'to' ? search.from : undefined}
+      className="h-8 rounded-control border border-control bg-page px-2 text-table touch:h-11"
+      onChange={(event) => {
+        if (event.target.value !== '') set({ [name]: event.target.value, day: undefined });
+      }}
+    />
+  ));
+}
+
 function Day({ search, set }: TimeProps) {
-  const { t, i18n } = useTranslation();
+  const { t } = useTranslation();
+  const barText = useBarText();
   if (search.day === undefined) return null;
   return (
     <Filter
       name={t('usage.day')}
       value={search.day}
-      options={[{ value: search.day, word: utcDayText(search.day, i18n.language) }]}
+      options={[{ value: search.day, word: barText(search.day) }]}
       onChange={() => {
         set({ day: undefined });
       }}

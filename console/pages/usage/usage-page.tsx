@@ -8,9 +8,9 @@ import { Button, buttonClass } from '../../components/button.tsx';
 import { EmptyFiltered, EmptyFirst, Failure, SkeletonRows } from '../../components/notice.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
-import { utcDayText } from '../../components/time.tsx';
 import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
+import { useBarText } from './bar-text.ts';
 import { conditionsOf, type UsageConditions } from './conditions.ts';
 import { UsageExport, UsageNamesQuery, UsageQuery, type UsageRow } from './documents.ts';
 import { type ExportFormat, ExportMenu, FRESH } from '../export-menu.tsx';
@@ -29,7 +29,8 @@ const Receipt = lazy(async () => ({ default: (await loadReceipt())[0].Receipt })
 export function UsagePage() {
   const { t } = useTranslation();
   const search = useSearch({ from: '/signed-in/usage' });
-  const filter = useMemo(() => conditionsOf(search), [search]);
+  const filter = useConditions(search);
+  const open = search.receipt ?? search.request;
   const variables = { first: ROWS_PER_PAGE, after: search.after ?? null, filter };
   const [{ data, error, fetching }, again] = useQuery({ query: UsageQuery, variables });
   const [{ data: names }] = useQuery({ query: UsageNamesQuery });
@@ -46,7 +47,6 @@ export function UsagePage() {
         action={<ExportMenu exporting={(format) => exporting(filter, format)} />}
       />
       <UsageFilters {...{ search, models, keyNames, poolNames }} />
-      <Suspense>{search.request !== undefined && <Receipt requestId={search.request} />}</Suspense>
       <UsageCharts search={search} filter={filter} />
       {usage && <Log {...{ search, filter }} rows={usage.nodes} pageInfo={usage.pageInfo} />}
       {!usage && fetching && <SkeletonRows rows={10} height="h-[38px]" />}
@@ -58,8 +58,23 @@ export function UsagePage() {
           onRetry={again}
         />
       )}
+      <Suspense>{open !== undefined && <OpenReceipt requestId={open} search={search} />}</Suspense>
     </>
   );
+}
+
+/** The conditions of the log. Opening a receipt does not change the object, so nothing loads again. */
+function useConditions({ receipt: _open, ...search }: UsageSearch): UsageConditions {
+  const text = JSON.stringify(conditionsOf(search));
+  return useMemo((): UsageConditions => JSON.parse(text), [text]);
+}
+
+/** Closing removes the receipt from the address, and the filter of a pasted id. */
+function OpenReceipt({ requestId, search }: { requestId: string; search: UsageSearch }) {
+  const navigate = useNavigate({ from: '/usage' });
+  const close = () =>
+    void navigate({ search: { ...search, request: undefined, receipt: undefined }, resetScroll: false });
+  return <Receipt requestId={requestId} onClose={close} />;
 }
 
 /** Returns a function that requests the download address of the filtered log. */
@@ -79,7 +94,8 @@ interface LogProps {
 }
 
 function Log({ rows, pageInfo, search, filter }: LogProps) {
-  const { t, i18n } = useTranslation();
+  const { t } = useTranslation();
+  const barText = useBarText();
   const navigate = useNavigate({ from: '/usage' });
   const filtered = Object.keys(filter).length > 0;
   const newest = search.after === undefined;
@@ -100,11 +116,11 @@ function Log({ rows, pageInfo, search, filter }: LogProps) {
         <h2 className="text-section">
           {search.day === undefined
             ? t('usage.requests')
-            : t('usage.requestsOn', { day: utcDayText(search.day, i18n.language) })}
+            : t('usage.requestsOn', { day: barText(search.day) })}
         </h2>
         <div role="status">{news}</div>
       </div>
-      {all.length > 0 && <UsageTable rows={all} />}
+      {all.length > 0 && <UsageTable rows={all} toReceipt={(id) => ({ ...search, receipt: id })} />}
       {all.length === 0 && (filtered || !newest) && (
         <EmptyFiltered
           onClear={() => void navigate({ search: {} })}

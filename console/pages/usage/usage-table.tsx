@@ -9,6 +9,7 @@ import { StateWord, type Tone } from '../../components/state-word.tsx';
 import { Clock, Stamp } from '../../components/time.tsx';
 import { type TFunction, useTranslation } from '../../translation.ts';
 import type { UsageRow } from './documents.ts';
+import type { UsageSearch } from './search.ts';
 
 const ID_TAIL_CHARACTERS = 6;
 
@@ -21,10 +22,12 @@ const LOOKS: Record<UsageRow['status'], { icon: LucideIcon; tone: Tone }> = {
 
 interface UsageTableProps {
   rows: readonly UsageRow[];
+  /** The address of the receipt of a request, on the usage page. */
+  toReceipt: (requestId: string) => UsageSearch;
 }
 
 /** The rows of one page. */
-export function UsageTable({ rows }: UsageTableProps) {
+export function UsageTable({ rows, toReceipt }: UsageTableProps) {
   const { t, i18n } = useTranslation();
   const number = new Intl.NumberFormat(i18n.language);
   const align = decimalsOf(rows.map(({ cost }) => cost));
@@ -33,9 +36,9 @@ export function UsageTable({ rows }: UsageTableProps) {
       label={t('usage.requests')}
       rows={rows}
       idOf={({ id }) => id}
-      columns={[...whoColumns(t), ...tokenColumns(t, number, align), ...outcomeColumns(t)]}
+      columns={[...whoColumns(t), ...tokenColumns(t, number, align), ...outcomeColumns(t, toReceipt)]}
       dense
-      card={(row) => <UsageCard row={row} number={number} />}
+      card={(row) => <UsageCard {...{ row, number, toReceipt }} />}
     />
   );
 }
@@ -80,7 +83,7 @@ function tokenColumns(t: TFunction, number: Intl.NumberFormat, align: number): C
   ];
 }
 
-function outcomeColumns(t: TFunction): Column<UsageRow>[] {
+function outcomeColumns(t: TFunction, toReceipt: UsageTableProps['toReceipt']): Column<UsageRow>[] {
   const taken = ({ latencyMs }: UsageRow) => <Duration milliseconds={latencyMs} />;
   const first = ({ ttftMs }: UsageRow) => <Duration milliseconds={ttftMs} />;
   const address = ({ ip }: UsageRow) => (ip === null ? <None /> : <code className="text-ink-2">{ip}</code>);
@@ -102,7 +105,7 @@ function outcomeColumns(t: TFunction): Column<UsageRow>[] {
     {
       id: 'request',
       header: t('usage.requestId'),
-      cell: ({ row }) => <RequestId id={row.original.requestId} />,
+      cell: ({ row }) => <RequestId id={row.original.requestId} toReceipt={toReceipt} />,
     },
   ];
 }
@@ -132,11 +135,18 @@ function Status({ row: { status, httpStatus } }: { row: UsageRow }) {
   return <StateWord {...LOOKS[status]} word={text} />;
 }
 
-function RequestId({ id }: { id: string }) {
+/** A link to the receipt, which covers the whole row, and a button that copies the id. */
+function RequestId({ id, toReceipt }: { id: string } & Pick<UsageTableProps, 'toReceipt'>) {
   const { t } = useTranslation();
   return (
     <span className="inline-flex items-center gap-1.5 whitespace-nowrap">
-      <Link to="/usage" search={{ request: id }} title={t('usage.receiptOf', { id })} className="underline">
+      <Link
+        to="/usage"
+        search={toReceipt(id)}
+        resetScroll={false}
+        title={t('usage.receiptOf', { id })}
+        className="underline after:absolute after:inset-0"
+      >
         <code className="text-ink-2">…{id.slice(-ID_TAIL_CHARACTERS)}</code>
       </Link>
       <CopyIcon text={id} label={t('copy.name', { name: id })} />
@@ -144,12 +154,12 @@ function RequestId({ id }: { id: string }) {
   );
 }
 
-interface UsageCardProps {
+interface UsageCardProps extends Pick<UsageTableProps, 'toReceipt'> {
   row: UsageRow;
   number: Intl.NumberFormat;
 }
 
-function UsageCard({ row, number }: UsageCardProps) {
+function UsageCard({ row, number, toReceipt }: UsageCardProps) {
   const { t } = useTranslation();
   const tokens = (value: number | null) => (value === null ? t('state.none') : number.format(value));
   return (
@@ -168,7 +178,7 @@ function UsageCard({ row, number }: UsageCardProps) {
       </div>
       <div className="flex items-center justify-between gap-3 text-ink-3">
         <Stamp at={row.createdAt} seconds />
-        <RequestId id={row.requestId} />
+        <RequestId id={row.requestId} toReceipt={toReceipt} />
       </div>
     </div>
   );

@@ -3,6 +3,8 @@ import {
   Bitcoin,
   Boxes,
   ChartColumn,
+  ChevronDown,
+  ChevronRight,
   CreditCard,
   Gift,
   type LucideIcon,
@@ -13,9 +15,10 @@ import {
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
 import { Tag } from '../../components/tag.tsx';
-import { Stamp } from '../../components/time.tsx';
+import { Stamp, utcDayText } from '../../components/time.tsx';
 import { type TFunction, useTranslation } from '../../translation.ts';
 import type { Entry } from './documents.ts';
+import { isRolled, type Rolled } from './roll-up.ts';
 
 const ICONS: Record<Entry['kind'], LucideIcon> = {
   TOP_UP_CARD: CreditCard,
@@ -33,42 +36,49 @@ const ICONS: Record<Entry['kind'], LucideIcon> = {
   ADJUSTMENT: SlidersHorizontal,
 };
 
+/** The usage of a day, with a button that shows or hides its entries. */
+interface Day extends Rolled {
+  isOpen: boolean;
+  toggle: () => void;
+}
+type Line = Entry | Day;
+
 /** The entries of one page. */
-export function EntryTable({ entries }: { entries: readonly Entry[] }) {
+export function EntryTable({ entries }: { entries: readonly Line[] }) {
   const { t } = useTranslation();
   return (
     <DataTable
       label={t('wallet.entries')}
       rows={entries}
-      idOf={({ id }) => id}
+      idOf={(line) => (isRolled(line) ? `day ${line.id}` : line.id)}
       columns={columnsOf(t, entries)}
       dense
-      card={(entry) => <EntryCard entry={entry} />}
+      card={(line) => (isRolled(line) ? <DayCard day={line} /> : <EntryCard entry={line} />)}
     />
   );
 }
 
-function columnsOf(t: TFunction, entries: readonly Entry[]): Column<Entry>[] {
+function columnsOf(t: TFunction, entries: readonly Line[]): Column<Line>[] {
   const align = decimalsOf(entries.flatMap(({ amount, balanceAfter }) => [amount, balanceAfter]));
   return [
-    { id: 'time', header: t('wallet.time'), cell: ({ row }) => <Stamp at={row.original.createdAt} /> },
-    { id: 'kind', header: t('wallet.kind'), cell: ({ row }) => <Kind entry={row.original} /> },
+    { id: 'time', header: t('wallet.time'), cell: ({ row }) => <Time line={row.original} /> },
     {
-      id: 'what',
-      header: t('wallet.description'),
-      cell: ({ row }) => <span className="text-ink-2">{row.original.description}</span>,
+      id: 'kind',
+      header: t('wallet.kind'),
+      cell: ({ row }) => <Kind kind={isRolled(row.original) ? 'USAGE' : row.original.kind} />,
     },
+    { id: 'what', header: t('wallet.description'), cell: ({ row }) => <Description line={row.original} /> },
     {
       id: 'reference',
       header: t('wallet.reference'),
       meta: { from: '2xl' },
-      cell: ({ row }) => <Reference reference={row.original.reference} />,
+      cell: ({ row }) => !isRolled(row.original) && <Reference reference={row.original.reference} />,
     },
     {
       id: 'bucket',
       header: t('wallet.bucket'),
       meta: { from: 'lg' },
-      cell: ({ row }) => <Tag>{t(`wallet.buckets.${row.original.bucket}`)}</Tag>,
+      cell: ({ row }) => !isRolled(row.original) && <Tag>{t(`wallet.buckets.${row.original.bucket}`)}</Tag>,
     },
     {
       id: 'amount',
@@ -85,6 +95,32 @@ function columnsOf(t: TFunction, entries: readonly Entry[]): Column<Entry>[] {
   ];
 }
 
+function Time({ line }: { line: Line }) {
+  const { i18n } = useTranslation();
+  return isRolled(line) ? utcDayText(line.day, i18n.language) : <Stamp at={line.createdAt} />;
+}
+
+function Description({ line }: { line: Line }) {
+  return isRolled(line) ? <Toggle day={line} /> : <span className="text-ink-2">{line.description}</span>;
+}
+
+/** Shows or hides the entries of a day. */
+function Toggle({ day: { entries, isOpen, toggle } }: { day: Day }) {
+  const { t } = useTranslation();
+  const Icon = isOpen ? ChevronDown : ChevronRight;
+  return (
+    <button
+      type="button"
+      aria-expanded={isOpen}
+      className="inline-flex items-center gap-1.5 rounded-tag text-accent touch:h-11"
+      onClick={toggle}
+    >
+      <Icon size={14} strokeWidth={1.75} aria-hidden="true" />
+      {t('wallet.rolled', { count: entries.length })}
+    </button>
+  );
+}
+
 function Reference({ reference }: Pick<Entry, 'reference'>) {
   return (
     <code className="block max-w-52 truncate text-ink-2" title={reference}>
@@ -93,13 +129,13 @@ function Reference({ reference }: Pick<Entry, 'reference'>) {
   );
 }
 
-function Kind({ entry }: { entry: Entry }) {
+function Kind({ kind }: Pick<Entry, 'kind'>) {
   const { t } = useTranslation();
-  const Icon = ICONS[entry.kind];
+  const Icon = ICONS[kind];
   return (
     <span className="inline-flex items-center gap-2.5 align-middle font-[550] whitespace-nowrap">
       <Icon size={16} strokeWidth={1.75} className="flex-none text-ink-3" aria-hidden="true" />
-      {t(`wallet.kinds.${entry.kind}`)}
+      {t(`wallet.kinds.${kind}`)}
     </span>
   );
 }
@@ -120,7 +156,7 @@ function EntryCard({ entry }: { entry: Entry }) {
   return (
     <div className="flex flex-col gap-1">
       <div className="flex items-center justify-between gap-3 text-body">
-        <Kind entry={entry} />
+        <Kind kind={entry.kind} />
         <Amount amount={entry.amount} />
       </div>
       <div className="text-table text-ink-2">{entry.description}</div>
@@ -129,6 +165,25 @@ function EntryCard({ entry }: { entry: Entry }) {
         <Tag>{t(`wallet.buckets.${entry.bucket}`)}</Tag>
         <span className="ml-auto">
           {t('wallet.balanceAfter')} <Money amount={entry.balanceAfter} />
+        </span>
+      </div>
+    </div>
+  );
+}
+
+function DayCard({ day }: { day: Day }) {
+  const { t } = useTranslation();
+  return (
+    <div className="flex flex-col gap-1">
+      <div className="flex items-center justify-between gap-3 text-body">
+        <Kind kind="USAGE" />
+        <Amount amount={day.amount} />
+      </div>
+      <div className="flex items-center gap-2 text-table text-ink-3">
+        <Time line={day} />
+        <Toggle day={day} />
+        <span className="ml-auto">
+          {t('wallet.balanceAfter')} <Money amount={day.balanceAfter} />
         </span>
       </div>
     </div>

@@ -12,13 +12,13 @@ import { AutoTopUp } from './auto-top-up.tsx';
 import { Balance } from './balance.tsx';
 import { type ExportFormat, ExportMenu, FRESH } from '../export-menu.tsx';
 import { LedgerExport, type Wallet, WalletQuery } from './documents.ts';
-import { EntryTable } from './entry-table.tsx';
 import { type Payments, PaymentsQuery } from './payment-documents.ts';
+import { RolledTable } from './rolled-table.tsx';
 import { LEDGER_KINDS, type WalletSearch } from './search.ts';
 import { LiveTopUp } from './top-up-state.tsx';
 import { TopUpTable } from './top-up-table.tsx';
 
-const ENTRIES_PER_PAGE = 50;
+const ENTRIES_PER_PAGE = 100;
 
 /** The wallet page. */
 export function WalletPage() {
@@ -104,7 +104,7 @@ function Entries({ wallet, search }: { wallet: Wallet; search: WalletSearch }) {
       {nodes.length === 0 ? (
         <EmptyFiltered sentence={t('wallet.filtered')} onClear={() => void navigate({ search: {} })} />
       ) : (
-        <EntryTable entries={nodes} />
+        <RolledTable entries={nodes} />
       )}
       <Pager
         after={search.after}

@@ -9,6 +9,7 @@ export const JOBS = [
   'chains',
   'payment balances',
   'low balances',
+  'spend alerts',
   'retirement of models',
   'unrevealed keys',
   'tombstones',

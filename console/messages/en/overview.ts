@@ -1,0 +1,33 @@
+/** English texts of the administrators' overview. */
+export const overview = {
+  admin: {
+    overview: {
+      sentence: 'The last 24 hours, and what needs attention.',
+      attention: 'Needs attention',
+      fine: 'Nothing needs attention',
+      upstream: 'Upstream {{name}}',
+      lastDay: 'Last 24 hours',
+      requests: 'Requests',
+      revenue: 'Charged',
+      failureRate: 'Failure rate',
+      percent: '{{value}} %',
+      before: '{{value}} the day before',
+      byHour: 'Charged by hour',
+      hourTitle: '{{hour}}: {{cost}}, requests: {{count}}',
+      nothing: 'No requests in the last 24 hours',
+      others_one: '{{count}} other',
+      others_other: '{{count}} others',
+      topModels: 'Models by cost',
+      topUsers: 'Users by cost',
+      count_one: '{{shown}} request',
+      count_other: '{{shown}} requests',
+      open: 'Open',
+      steps: {
+        node: 'Connect a node',
+        upstream: 'Add an upstream with the credentials of a provider',
+        route: 'Add a route from a model to the upstream',
+        model: 'Publish a model with its price',
+      },
+    },
+  },
+} as const;

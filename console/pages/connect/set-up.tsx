@@ -1,0 +1,54 @@
+/** The settings of one client: files and commands to copy, hints, and a free test. */
+import { KEY_PLACEHOLDER } from '@gateway/shared/key-placeholder';
+import { CodeBlock } from '../../components/code-block.tsx';
+import { useTranslation } from '../../translation.ts';
+
+/** The settings of a client, as the service sends them. */
+export interface Snippet {
+  client: string;
+  files: readonly { path: string; content: string }[];
+  verifyCommand: string;
+  notes: readonly string[];
+}
+
+interface SetUpProps {
+  snippet: Snippet;
+  /** Fills in the secret. Without it, the texts contain a placeholder. */
+  secret?: string | undefined;
+}
+
+const HEAD_CHARACTERS = 11;
+const TAIL_CHARACTERS = 4;
+
+/** The texts. The screen shows a shortened secret; Copy copies the whole secret. */
+export function SetUp({ snippet, secret = KEY_PLACEHOLDER }: SetUpProps) {
+  const { t } = useTranslation();
+  const filled = secret !== KEY_PLACEHOLDER;
+  const short = filled ? `${secret.slice(0, HEAD_CHARACTERS)}…${secret.slice(-TAIL_CHARACTERS)}` : secret;
+  const block = (path: string, content: string) => (
+    <CodeBlock
+      key={path}
+      head={path}
+      code={content.replaceAll(KEY_PLACEHOLDER, secret)}
+      shown={content.replaceAll(KEY_PLACEHOLDER, short)}
+      copyLabel={t('copy.name', { name: path })}
+    />
+  );
+  return (
+    <div className="flex min-w-0 flex-col gap-3">
+      {snippet.files.map(({ path, content }) => block(path, content))}
+      <p className="text-hint text-ink-2">
+        {filled ? t('connect.filled') : t('connect.placeholder', { placeholder: KEY_PLACEHOLDER })}
+      </p>
+      {snippet.notes.length > 0 && (
+        <ul lang="en" className="flex list-disc flex-col gap-1 pl-5 text-hint text-ink-2">
+          {snippet.notes.map((note) => (
+            <li key={note}>{note}</li>
+          ))}
+        </ul>
+      )}
+      {block(t('connect.test'), snippet.verifyCommand)}
+      <p className="text-hint text-ink-2">{t('connect.testExpect')}</p>
+    </div>
+  );
+}
