@@ -186,7 +186,7 @@ describe.skipIf(!ready)('an administrator', () => {
       for (const price of ['$0.255', '$0.2295', '$0.204']) await dialog.getByText(price).waitFor();
     });
     await visit('/admin/groups', async (page) => {
-      await press(page, page.getByRole('button', { name: 'Actions for vip' }));
+      await press(page, page.getByRole('button', { name: 'Edit vip' }));
       const prices = page.getByRole('table', { name: 'Prices of this group' });
       const row = prices.getByRole('row', { name: /^flagship-max/ });
       await prices.getByRole('columnheader', { name: 'Model', exact: true }).waitFor();

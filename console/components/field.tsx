@@ -153,7 +153,7 @@ export function Segmented<Value extends string>({
       role="radiogroup"
       aria-label={label}
       className={clsx(
-        'inline-flex rounded-control border border-line-strong bg-sunk p-0.5',
+        'inline-flex flex-wrap rounded-control border border-line-strong bg-sunk p-0.5',
         wide && 'w-full',
       )}
     >
