@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { exactly, writeJson } from '../dialects/exact-json.ts';
 import { replaceMembers, scanMembers } from './json-members.ts';
 
 /** JSON text with unusual white space and needless escapes. */
@@ -23,6 +24,9 @@ function escaped(name: string): string {
     ? `"\\u${code}${JSON.stringify(name.slice(1)).slice(1)}`
     : JSON.stringify(name);
 }
+
+/** A name that may contain escapes already. */
+const quoted = (name: string): string => (name.startsWith('\\') ? `"${name}"` : JSON.stringify(name));
 
 const objects = fc.dictionary(
   fc.string({ unit: 'binary' }).filter((name) => name !== '__proto__'),
@@ -68,6 +72,55 @@ describe('the scanner', () => {
         expect(scanMembers(bytes).names).toBe(count(JSON.parse(bytes.toString())));
       }),
     );
+  });
+
+  it('finds every value that JSON.parse and JSON.stringify would change, and few others', () => {
+    const numbers = fc.oneof(
+      fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+      fc.constantFrom(
+        '-0',
+        '0',
+        '1.50',
+        '1.5',
+        '100',
+        '1e2',
+        '-0.0',
+        '-0.5',
+        '9007199254740993',
+        '0.1',
+        '-7',
+      ),
+      fc.tuple(fc.integer(), fc.nat(99)).map(([whole, part]) => `${whole}.${part}`),
+    );
+    const names = fc.constantFrom('a', '7', '07', '\\u0037', 'b"', '_', 'é');
+    const values = fc.letrec<{ any: string }>((tie) => ({
+      any: fc.oneof(
+        { maxDepth: 4 },
+        numbers,
+        fc.string().map((text) => JSON.stringify(text)),
+        fc.constantFrom('true', 'null', 'false'),
+        fc.array(tie('any'), { maxLength: 4 }).map((items) => `[${items.join(' , ')}]`),
+        fc
+          .uniqueArray(fc.tuple(names, tie('any')), { maxLength: 4, selector: ([name]) => name })
+          .map((members) => `{${members.map(([name, value]) => `${quoted(name)}: ${value}`).join(',')}}`),
+      ),
+    })).any;
+    let exact = 0;
+    fc.assert(
+      fc.property(names, values, (name, value) => {
+        const text = `{${quoted(name)}:${value}}`;
+        const { isInexact } = scanMembers(Buffer.from(text));
+        if (isInexact) return;
+        exact += 1;
+        const parsed: unknown = JSON.parse(text);
+        expect(exactly(text, parsed)).toEqual(parsed);
+        expect(JSON.stringify(parsed).replaceAll(/\s/g, '')).toBe(
+          writeJson(exactly(text, parsed)).replaceAll(/\s/g, ''),
+        );
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(exact).toBeGreaterThan(200);
   });
 
   it('accepts 64 levels of nesting and refuses 65', () => {

@@ -8,20 +8,21 @@ import { invalidRequest } from '../call/refusals.ts';
 import { JSON_TOP_MEMBERS } from '../limits.ts';
 import { pointerOf } from '../dialects/member-table.ts';
 import type { Steps } from '../dialects/member-table.ts';
-
-/** Maximum nesting of objects and arrays. */
-const JSON_DEPTH = 64;
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const BACKSLASH = 0x5c;
-const OPEN_ARRAY = 0x5b;
-const CLOSE_ARRAY = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-const SPACE = 0x20;
-const FORBIDDEN_NAME = '__proto__';
+import {
+  BACKSLASH,
+  CLOSE_OBJECT,
+  COMMA,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  endOfString,
+  endOfValue,
+  isClosing,
+  isDigit,
+  nameOf,
+  skipSpace,
+  textOf,
+} from './json-scan.ts';
+import type { Nested } from './json-scan.ts';
 
 /** One member: `start` is the quote of its name, `valueEnd` the byte after its value. */
 export interface Member {
@@ -39,10 +40,16 @@ interface Entry {
   valueEnd: number;
 }
 
-/** The members of a body's top level, and the number of members on all levels. */
+/** The members of a body's top level, and facts about all levels. */
 export interface Scanned {
   members: Member[];
+  /** Number of members on all levels. */
   names: number;
+  /**
+   * Whether JSON.parse may have changed a number or the order of members, so that the value must be read
+   * exactly (exact-json.ts).
+   */
+  isInexact: boolean;
 }
 
 /**
@@ -52,26 +59,29 @@ export interface Scanned {
  * than the rest of the scan: see `refuseDuplicates`.
  */
 export function scanMembers(bytes: Buffer): Scanned {
+  const text = textOf(bytes);
   const members: Member[] = [];
   const names = new Set<string>();
-  const nested: Nested = { names: 0 };
-  let at = bytes.indexOf(OPEN_OBJECT) + 1;
+  const nested: Nested = { names: 0, isInexact: false };
+  let at = text.indexOf('{') + 1;
   for (;;) {
-    at = skipSpace(bytes, at);
-    if (at >= bytes.length || bytes[at] === CLOSE_OBJECT)
-      return { members, names: members.length + nested.names };
-    if (bytes[at] === COMMA) {
+    at = skipSpace(text, at);
+    const first = text.charCodeAt(at);
+    if (at >= text.length || first === CLOSE_OBJECT)
+      return { members, names: members.length + nested.names, isInexact: nested.isInexact };
+    if (first === COMMA) {
       at += 1;
       continue;
     }
     const start = at;
-    at = endOfString(bytes, start);
-    const name = nameOf(bytes, start, at);
+    at = endOfString(text, start);
+    const name = nameOf(text, start, at);
     if (names.has(name)) throw duplicate(name, name);
     if (names.size === JSON_TOP_MEMBERS) throw tooManyMembers();
     names.add(name);
-    const valueStart = skipSpace(bytes, skipSpace(bytes, at) + 1);
-    at = endOfValue(bytes, valueStart, nested);
+    nested.isInexact ||= isDigit(text.charCodeAt(start + 1)) || text.charCodeAt(start + 1) === BACKSLASH;
+    const valueStart = skipSpace(text, skipSpace(text, at) + 1);
+    at = endOfValue(text, valueStart, nested);
     members.push({ name, start, valueStart, valueEnd: at });
   }
 }
@@ -81,19 +91,21 @@ export function scanMembers(bytes: Buffer): Scanned {
  * its value then has fewer members than the text: `inValue` is their number in the value.
  */
 export function refuseDuplicates(bytes: Buffer, { names }: Scanned, inValue: number): void {
-  if (names !== inValue) findDuplicate(bytes, bytes.indexOf(OPEN_OBJECT), []);
+  if (names === inValue) return;
+  const text = textOf(bytes);
+  findDuplicate(text, text.indexOf('{'), []);
 }
 
 /** Throws for the first duplicate in the container that begins at `at`. */
-function findDuplicate(bytes: Buffer, at: number, steps: Steps): void {
-  const isObject = bytes[at] === OPEN_OBJECT;
-  if (!isObject && bytes[at] !== OPEN_ARRAY) return;
+function findDuplicate(text: string, at: number, steps: Steps): void {
+  const first = text.charCodeAt(at);
+  if (first !== OPEN_OBJECT && first !== OPEN_ARRAY) return;
   const names = new Set<string | number>();
-  for (const { name, valueStart } of entriesOf(bytes, at)) {
+  for (const { name, valueStart } of entriesOf(text, at)) {
     const own = [...steps, name];
     if (names.has(name)) throw duplicate(String(name), pointerOf(own));
     names.add(name);
-    findDuplicate(bytes, valueStart, own);
+    findDuplicate(text, valueStart, own);
   }
 }
 
@@ -129,7 +141,7 @@ export function replaceMembers(
     const text = edits.get(name);
     if (text !== undefined) splices.push({ from: valueStart, to: valueEnd, text });
   }
-  if (tree.size > 0) pushRemovals(splices, bytes, { entries: members, tree });
+  if (tree.size > 0) pushRemovals(splices, textOf(bytes), { entries: members, tree });
   const present = new Set(members.map((member) => member.name));
   const appended = [...edits].filter(([name, value]) => value !== undefined && !present.has(name));
   if (appended.length > 0) {
@@ -164,7 +176,7 @@ function addRemoval(tree: Removals, steps: Steps): void {
  */
 function pushRemovals(
   splices: Splice[],
-  bytes: Buffer,
+  text: string,
   { entries, tree }: { entries: readonly Entry[]; tree: Removals },
 ): void {
   let hasKept = false;
@@ -176,7 +188,7 @@ function pushRemovals(
     const inner = tree.get(name);
     if (inner) {
       hasKept = true;
-      pushRemovals(splices, bytes, { entries: entriesOf(bytes, valueStart), tree: inner });
+      pushRemovals(splices, text, { entries: entriesOf(text, valueStart), tree: inner });
     } else {
       const from = hasKept ? (entries[index - 1]?.valueEnd ?? start) : start;
       const to = hasKept ? valueEnd : (entries[index + 1]?.start ?? valueEnd);
@@ -198,102 +210,19 @@ function spliced(bytes: Buffer, splices: Splice[]): Buffer {
 }
 
 /** The members of the object, or the items of the list, that begins at `at`. */
-function entriesOf(bytes: Buffer, at: number): Entry[] {
-  const isObject = bytes[at] === OPEN_OBJECT;
+function entriesOf(text: string, at: number): Entry[] {
+  const isObject = text.charCodeAt(at) === OPEN_OBJECT;
   const entries: Entry[] = [];
-  const nested: Nested = { names: 0 };
-  let from = skipSpace(bytes, at + 1);
-  while (from < bytes.length && bytes[from] !== CLOSE_OBJECT && bytes[from] !== CLOSE_ARRAY) {
-    const nameEnd = isObject ? endOfString(bytes, from) : from;
-    const valueStart = isObject ? skipSpace(bytes, skipSpace(bytes, nameEnd) + 1) : from;
-    const valueEnd = endOfValue(bytes, valueStart, nested);
-    const name = isObject ? nameOf(bytes, from, nameEnd) : entries.length;
+  const nested: Nested = { names: 0, isInexact: false };
+  let from = skipSpace(text, at + 1);
+  while (from < text.length && !isClosing(text.charCodeAt(from))) {
+    const nameEnd = isObject ? endOfString(text, from) : from;
+    const valueStart = isObject ? skipSpace(text, skipSpace(text, nameEnd) + 1) : from;
+    const valueEnd = endOfValue(text, valueStart, nested);
+    const name = isObject ? nameOf(text, from, nameEnd) : entries.length;
     entries.push({ name, start: from, valueStart, valueEnd });
-    from = skipSpace(bytes, valueEnd);
-    if (bytes[from] === COMMA) from = skipSpace(bytes, from + 1);
+    from = skipSpace(text, valueEnd);
+    if (text.charCodeAt(from) === COMMA) from = skipSpace(text, from + 1);
   }
   return entries;
-}
-
-function skipSpace(bytes: Buffer, from: number): number {
-  let at = from;
-  while (at < bytes.length && (bytes[at] ?? 0) <= SPACE) at += 1;
-  return at;
-}
-
-/** The byte after the closing quote of the string that opens at `from`. */
-export function endOfString(bytes: Buffer, from: number): number {
-  let at = from;
-  for (;;) {
-    at = bytes.indexOf(QUOTE, at + 1);
-    if (at < 0) return bytes.length;
-    let slashes = 0;
-    while (bytes[at - 1 - slashes] === BACKSLASH) slashes += 1;
-    if (slashes % 2 === 0) return at + 1;
-  }
-}
-
-/** The name as JSON.parse reads it: escapes decoded. */
-function nameOf(bytes: Buffer, start: number, end: number): string {
-  const raw = bytes.toString('utf8', start + 1, end - 1);
-  const name = raw.includes('\\') ? String(JSON.parse(`"${raw}"`)) : raw;
-  if (name === FORBIDDEN_NAME)
-    throw invalidRequest('A member may not be named __proto__. Leave it out.', name);
-  return name;
-}
-
-/** Counts the names of all members that were passed over. */
-interface Nested {
-  names: number;
-}
-
-/** The byte after the value that begins at `from`. */
-function endOfValue(bytes: Buffer, from: number, nested: Nested): number {
-  const first = bytes[from];
-  if (first === QUOTE) return endOfString(bytes, from);
-  if (first === OPEN_OBJECT || first === OPEN_ARRAY) return endOfNested(bytes, from, nested);
-  let at = from;
-  while (at < bytes.length) {
-    const byte = bytes[at] ?? 0;
-    if (byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_ARRAY || byte <= SPACE) return at;
-    at += 1;
-  }
-  return at;
-}
-
-function endOfNested(bytes: Buffer, from: number, nested: Nested): number {
-  let depth = 1;
-  let names = 0;
-  let at = from;
-  while (at < bytes.length) {
-    const byte = bytes[at];
-    if (byte === QUOTE) {
-      const end = endOfString(bytes, at);
-      refuseForbiddenName(bytes, at, end);
-      at = end;
-      continue;
-    }
-    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
-      depth += 1;
-      if (depth > JSON_DEPTH)
-        throw invalidRequest(`The JSON is nested deeper than ${JSON_DEPTH} levels. Flatten it.`);
-    } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
-      depth -= 1;
-      if (depth === 1) {
-        nested.names += names;
-        return at + 1;
-      }
-    } else if (byte === COLON) names += 1;
-    at += 1;
-  }
-  return at;
-}
-
-/** Only a string before a colon is a name. The length is tested first, because that is cheap. */
-function refuseForbiddenName(bytes: Buffer, start: number, end: number): void {
-  const length = end - start - 2;
-  // Each of the nine characters may be written as an escape of six.
-  if (length < FORBIDDEN_NAME.length || length > FORBIDDEN_NAME.length * 6) return;
-  if (bytes[start + 1] !== 0x5f && bytes[start + 1] !== BACKSLASH) return;
-  if (bytes[skipSpace(bytes, end)] === COLON) nameOf(bytes, start, end);
 }

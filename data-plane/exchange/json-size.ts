@@ -4,13 +4,7 @@
  */
 import { GatewayError } from '@gateway/shared/failures';
 import { JSON_CONTAINERS, JSON_COUNTED_BYTES, JSON_MEMBERS, JSON_VALUES } from '../limits.ts';
-import { endOfString } from './json-members.ts';
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_ARRAY = 0x5b;
-const OPEN_OBJECT = 0x7b;
+import { COLON, COMMA, OPEN_ARRAY, OPEN_OBJECT, QUOTE, endOfString, textOf } from './json-scan.ts';
 
 /** Throws `body_too_large` above the limits of objects and lists, members, or values. Skips strings. */
 export function refuseTooManyValues(bytes: Buffer): void {
@@ -18,12 +12,13 @@ export function refuseTooManyValues(bytes: Buffer): void {
   let containers = 0;
   let commas = 0;
   let members = 0;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === QUOTE) at = endOfString(bytes, at) - 1;
-    else if (byte === COMMA) commas += 1;
-    else if (byte === COLON) members += 1;
-    else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) containers += 1;
+  const text = textOf(bytes);
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at) - 1;
+    else if (code === COMMA) commas += 1;
+    else if (code === COLON) members += 1;
+    else if (code === OPEN_OBJECT || code === OPEN_ARRAY) containers += 1;
   }
   if (containers > JSON_CONTAINERS) throw tooMany(JSON_CONTAINERS, 'objects and lists');
   if (members > JSON_MEMBERS) throw tooMany(JSON_MEMBERS, 'members');

@@ -45,7 +45,7 @@ export function parseRequestBody(bytes: Buffer, table?: MemberTable): RequestBod
       throw invalidRequest('Write the member "model" in lower case.', name);
     }
   }
-  return { bytes, value, exact: exactly(text, value), members, findings };
+  return { bytes, value, exact: scanned.isInexact ? exactly(text, value) : value, members, findings };
 }
 
 function parseJson(text: string): unknown {
