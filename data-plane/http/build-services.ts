@@ -13,12 +13,7 @@ import { SlowBodies } from '../call/slow-bodies.ts';
 import type { UpstreamDialect } from '../dialects/dialect.ts';
 import { replaceMembers, scanMembers } from '../exchange/json-members.ts';
 import { Spool } from '../exchange/spool.ts';
-import {
-  BODY_FLOOR_BYTES,
-  BODY_MEMORY_BYTES,
-  BODY_RESERVE_BYTES,
-  DEFAULT_CONCURRENCY,
-} from '../limits.ts';
+import { BODY_FLOOR_BYTES, BODY_MEMORY_BYTES, BODY_RESERVE_BYTES, DEFAULT_CONCURRENCY } from '../limits.ts';
 import { Metrics } from '../metrics.ts';
 import type { Vitals } from '../metrics.ts';
 import type { Log } from '../log.ts';
