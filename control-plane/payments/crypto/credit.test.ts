@@ -149,6 +149,18 @@ describe('a chain that needs finality', () => {
   });
 });
 
+describe('a chain that needs one confirmation', () => {
+  it('credits a deposit of the newest block at once', async () => {
+    await house.setChain({ confirmations: 1 });
+    const customer = await house.customer();
+    await house.chain.transfer(customer.address, 4n * USDC);
+    await house.watch();
+    expect(await statesOf(customer)).toEqual(['CREDITED']);
+    expect(await customer.cash()).toBe('4.00');
+    await house.setChain({ confirmations: CONFIRMATIONS });
+  });
+});
+
 describe('a watcher', () => {
   it('whose chain was changed meanwhile stores nothing, and the next one goes on', async () => {
     const { customer } = await deposited(2n);

@@ -88,6 +88,21 @@ describe('a pass over many new blocks', () => {
 });
 
 describe('a chain', () => {
+  it('that ends while it is read is read again, and stores nothing of the blocks that are gone', async () => {
+    await query(em(), sql`update crypto_chain set cursor = null, scan_size = 1`);
+    await query(em(), sql`delete from crypto_block`);
+    disturb(({ method, params }, answer) =>
+      method === 'eth_getBlockByNumber' && params[0] === '0x1' ? { result: null } : answer,
+    );
+    await house.watch();
+    expect(await house.state()).toMatchObject({ trouble: 'DISAGREEMENT', cursor: 0 });
+    const detail = await query(em(), sql`select trouble_detail as text from crypto_chain`);
+    expect(detail).toEqual([{ text: 'The chain ended before block 1.' }]);
+    disturb(null);
+    await house.watch();
+    expect(await house.state()).toMatchObject({ trouble: null, cursor: await house.chain.head() });
+  });
+
   it('that is shorter than its first block is read without a question for transfers', async () => {
     await query(em(), sql`update crypto_chain set start_block = 100000, cursor = null`);
     await query(em(), sql`delete from crypto_block`);
