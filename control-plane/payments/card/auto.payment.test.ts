@@ -75,6 +75,15 @@ describe('an attempt that had no answer', () => {
     expect(await owner.decide()).toBe('BEGIN');
   });
 
+  it('is credited by its paid payment, also if a later one of the same attempt is unpaid', async () => {
+    const { owner, row } = await house.unanswered('lost');
+    const [made] = owner.payments();
+    const later = { ...made, id: `pi_later_${row.id}`, status: 'canceled' };
+    house.fake.things.set(later.id, later);
+    await house.repeat(row, GIVEN_UP_MS);
+    expect(await owner.only()).toMatchObject({ state: 'CREDITED', paymentId: made?.id });
+  });
+
   it('fails after 23 hours if its payment was made and not paid', async () => {
     const { owner, row } = await house.unanswered('lost');
     for (const payment of owner.payments()) payment['status'] = 'requires_payment_method';
@@ -197,8 +206,25 @@ describe('a withdrawal', () => {
     const { owner, row } = await house.unanswered('down');
     await owner.replaceCard();
     house.fake.mood = 'down';
+    const calls = house.fake.calls.length;
     await expect(payAttempt(em(), house.processor, row)).rejects.toThrow(/does not answer/);
+    expect(house.fake.calls.slice(calls)).toEqual(['POST payment_intents']);
     expect((await owner.only()).state).toBe('CREATED');
+  });
+});
+
+describe('an attempt that was decided meanwhile', () => {
+  it.each([
+    ['declined', { state: 'FAILED', failureCode: expect.stringMatching(/card_declined/) as string }],
+    ['ok', { state: 'CREDITED', failureCode: null }],
+  ] as const)('stays as it is when it is given up (%s)', async (mood, wanted) => {
+    const owner = await house.saver();
+    house.fake.mood = mood;
+    await owner.decide();
+    const row = await owner.only();
+    for (const payment of owner.payments()) house.fake.things.delete(payment.id);
+    await house.repeat(row, GIVEN_UP_MS);
+    expect(await owner.only()).toMatchObject(wanted);
   });
 });
 
