@@ -158,8 +158,8 @@ export const GROUPS = {
     mutate: ['control-plane/payments/{topup.service,topup.rows,refund.service}.ts'],
     tests: [
       'control-plane/payments/{topup,refund}.service.test.ts',
-      'control-plane/payments/card/late.test.ts',
-      'control-plane/payments/play.test.ts',
+      'control-plane/payments/card/late.proof.test.ts',
+      'control-plane/payments/play.proof.test.ts',
     ],
     database: true,
   },
