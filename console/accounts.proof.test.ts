@@ -62,7 +62,7 @@ describe.skipIf(!ready)('a link that activates an account', () => {
       expect(await page.getByLabel('Email').count()).toBe(0);
       await page.getByRole('checkbox').check();
       await page.keyboard.press('Enter');
-      await page.waitForURL(/\/keys$/);
+      await page.waitForURL(/\/quickstart$/);
     });
   });
 });

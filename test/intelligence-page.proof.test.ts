@@ -136,11 +136,16 @@ async function ask(text: string): Promise<void> {
     .waitFor();
 }
 
-/** Makes the job of the open chat due instead of waiting for five quiet minutes. */
+/**
+ * Makes the job of the open chat due instead of waiting for five quiet minutes, until it is done: one that
+ * began before the reply was stored becomes due once more.
+ */
 async function read(): Promise<void> {
   const makeDue = 'update personal_job set run_after = now() where conversation_id = $1';
   const chat = new URL(page.url()).searchParams.get('chat');
-  await expect.poll(async () => (await house.database.query(makeDue, [chat])).rowCount).toBe(1);
+  const jobs = async () => (await house.database.query(makeDue, [chat])).rowCount;
+  await expect.poll(jobs).toBe(1);
+  await expect.poll(jobs).toBe(0);
 }
 
 async function turnOn(): Promise<void> {
@@ -208,6 +213,7 @@ async function deleteItem(): Promise<void> {
   await open(ITEMS);
   await press(button(`Actions for “${CORRECTED}”`));
   await press(page.getByRole('menuitem', { name: 'Delete…' }));
+  await page.getByRole('menu').waitFor({ state: 'detached' });
   await flawless();
   await press(dialog().getByRole('button', { name: 'Delete' }));
   await page.getByText('Item deleted').waitFor();
