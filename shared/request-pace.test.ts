@@ -8,6 +8,7 @@ import {
   FREE_ANSWERS_AT_ONCE,
   FREE_ANSWERS_PER_SECOND,
   FreeAnswers,
+  LONGEST_WAIT_MS,
   PIPELINED_REQUESTS,
   RequestPace,
 } from './request-pace.ts';
@@ -128,14 +129,34 @@ describe('a network', () => {
   it('gets its free answers at once, then one per interval, and others do not wait', () => {
     let now = 0;
     const answers = new FreeAnswers(() => now);
-    const waits = Array.from({ length: FREE_ANSWERS_AT_ONCE }, () => answers.waitOf('busy'));
+    const waits = Array.from({ length: FREE_ANSWERS_AT_ONCE }, () => answers.waitOf('busy') ?? Infinity);
     expect(Math.max(...waits)).toBeLessThanOrEqual(0);
     const interval = 1_000 / FREE_ANSWERS_PER_SECOND;
     expect([answers.waitOf('busy'), answers.waitOf('busy')]).toEqual([interval, 2 * interval]);
     expect(answers.waitOf('quiet')).toBeLessThanOrEqual(0);
     now += 10 * interval;
     const later = Array.from({ length: 9 }, () => answers.waitOf('busy'));
-    expect(later.filter((wait) => wait <= 0)).toHaveLength(8);
+    expect(later.filter((wait) => wait !== undefined && wait <= 0)).toHaveLength(8);
+  });
+});
+
+describe('a network that is far too fast', () => {
+  it('never has more answers that wait than LONGEST_WAIT_MS allows', () => {
+    let now = 0;
+    const answers = new FreeAnswers(() => now);
+    const flood = (): number[] =>
+      Array.from({ length: 100_000 }, () => answers.waitOf('busy')).filter((wait) => wait !== undefined);
+    const waiting = flood().filter((wait) => wait > 0);
+    expect(waiting).toHaveLength((LONGEST_WAIT_MS * FREE_ANSWERS_PER_SECOND) / 1_000);
+    now += LONGEST_WAIT_MS;
+    expect(flood()[0]).toBeLessThanOrEqual(1_000 / FREE_ANSWERS_PER_SECOND);
+  });
+
+  it('has its connections closed instead of keeping their requests', async () => {
+    const pace = new RequestPace({ networkOf: () => 'a network', freeAnswers: { waitOf: () => undefined } });
+    const { port, admitted } = await serve(pace);
+    expect(answersIn(await send(port, GET.repeat(3)))).toBe(0);
+    expect(admitted()).toBe(1);
   });
 });
 

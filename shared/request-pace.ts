@@ -20,6 +20,12 @@ export const FREE_ANSWERS_AT_ONCE = 1_000;
 /** Networks that are counted at once; the one that was not seen for longest is forgotten first. */
 const COUNTED_NETWORKS = 20_000;
 
+/**
+ * Longest time that a free answer waits, in ms. A connection whose answer would wait longer is closed, so
+ * that waiting requests take little memory.
+ */
+export const LONGEST_WAIT_MS = 2_000;
+
 const SECOND_MS = 1_000;
 const INTERVAL_MS = SECOND_MS / FREE_ANSWERS_PER_SECOND;
 const REFUSED = 400;
@@ -39,11 +45,13 @@ export class FreeAnswers {
 
   /**
    * Counts a free answer of the network. Returns the time until it may be given, in ms; at most 0 for none.
+   * Undefined, without counting it, if that would be longer than LONGEST_WAIT_MS.
    */
-  waitOf(network: string): number {
+  waitOf(network: string): number | undefined {
     const now = this.#now();
     const earliest = now - FREE_ANSWERS_AT_ONCE * INTERVAL_MS;
     const dueAt = Math.max(this.#dueAt.get(network) ?? earliest, earliest) + INTERVAL_MS;
+    if (dueAt - now > LONGEST_WAIT_MS) return undefined;
     this.#dueAt.delete(network);
     this.#dueAt.set(network, dueAt);
     if (this.#dueAt.size > COUNTED_NETWORKS) this.#forgetOldest();
@@ -83,7 +91,8 @@ export class RequestPace {
 
   /**
    * Calls `go` when the request may be answered: at once, or after the wait of its network. Closes a
-   * connection that sends too many requests ahead; `go` is never called after a connection has closed.
+   * connection that sends too many requests ahead, or would wait too long; `go` is never called after a
+   * connection has closed.
    */
   admit(request: IncomingMessage, response: ServerResponse, go: () => void): void {
     const { socket } = request;
@@ -98,12 +107,13 @@ export class RequestPace {
     last.request = request;
     last.response = response;
     if (isAhead) this.#countAhead(last, socket);
+    if (socket.destroyed) return;
     if (!isFree) return go();
     const network = this.#networkOf(socket);
     const waitMs = network === undefined ? 0 : this.#freeAnswers.waitOf(network);
-    const goIfOpen = (): void => (socket.destroyed ? undefined : go());
-    if (waitMs <= 0) return goIfOpen();
-    setTimeout(goIfOpen, waitMs).unref();
+    if (waitMs === undefined) return void socket.destroy();
+    if (waitMs <= 0) return go();
+    setTimeout(() => socket.destroyed || go(), waitMs).unref();
   }
 
   #countAhead(asked: Asked, socket: Socket): void {

@@ -90,12 +90,13 @@ const PACE_TEST = 'shared/request-pace.test.ts';
 export const paced = (row: Row): Row =>
   withMore(
     row,
-    ['PIPELINED_REQUESTS', 'FREE_ANSWERS_PER_SECOND', 'FREE_ANSWERS_AT_ONCE'].map(
+    ['PIPELINED_REQUESTS', 'FREE_ANSWERS_PER_SECOND', 'FREE_ANSWERS_AT_ONCE', 'LONGEST_WAIT_MS'].map(
       (name) => `${PACE} ${name}`,
     ),
     [
       `${PACE_TEST}: close their connection above the limit, and no further one is looked at`,
       `${PACE_TEST}: gets its free answers at once, then one per interval, and others do not wait`,
+      `${PACE_TEST}: never has more answers that wait than LONGEST_WAIT_MS allows`,
     ],
   );
 
