@@ -78,7 +78,7 @@ export async function createListener(parts: ListenerParts): Promise<Listener> {
   });
   const networkOfSocket = networksOf(contexts.isProxy);
   boundConnections(server.server, callers, networkOfSocket);
-  const pace = new RequestPace({ networkOf: networkOfSocket });
+  const pace = new RequestPace({ callerOf: networkOfSocket });
   server.addHook('onRequest', (request, reply, done) => pace.admit(request.raw, reply.raw, done));
   observe(server, parts, (request) => networkOf(contexts.addressOf(request)));
   admitRequests(server, { times, callers, reading: parts.rates.reading });

@@ -36,7 +36,7 @@ async function serve(pace: RequestPace, status = 200): Promise<{ port: number; a
   return { port: (server.address() as AddressInfo).port, admitted: () => admitted };
 }
 
-const ofAll = { networkOf: () => 'a network' };
+const ofAll = { callerOf: () => 'a caller' };
 
 /** Everything that the server answers on one connection until it closes. */
 async function send(port: number, bytes: string): Promise<string> {
@@ -102,7 +102,7 @@ describe('free answers', () => {
   it.each([
     [200, 'GET'],
     [402, 'POST'],
-  ])('with status %i to %s wait when the network had its share', async (status, method) => {
+  ])('with status %i to %s wait when the caller had its share', async (status, method) => {
     const spent = spentPace();
     expect(await atOnce(spent, 5, status, method)).toBe(1);
   });
@@ -112,12 +112,12 @@ describe('free answers', () => {
   });
 
   it('on a connection without limits do not wait', async () => {
-    const pace = new RequestPace({ networkOf: () => undefined, freeAnswers: { waitOf: () => LONG_MS } });
+    const pace = new RequestPace({ callerOf: () => undefined, freeAnswers: { waitOf: () => LONG_MS } });
     expect(await atOnce(pace, 20)).toBe(20);
   });
 
   it('that waited are given', async () => {
-    const { port } = await serve(new RequestPace({ networkOf: () => 'a network' }));
+    const { port } = await serve(new RequestPace({ callerOf: () => 'a caller' }));
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => send(port, GET.repeat(3) + GET_AND_CLOSE)),
     );
@@ -125,7 +125,7 @@ describe('free answers', () => {
   });
 });
 
-describe('a network', () => {
+describe('a caller', () => {
   it('gets its free answers at once, then one per interval, and others do not wait', () => {
     let now = 0;
     const answers = new FreeAnswers(() => now);
@@ -140,7 +140,7 @@ describe('a network', () => {
   });
 });
 
-describe('a network that is far too fast', () => {
+describe('a caller that is far too fast', () => {
   it('never has more answers that wait than LONGEST_WAIT_MS allows', () => {
     let now = 0;
     const answers = new FreeAnswers(() => now);
@@ -153,13 +153,13 @@ describe('a network that is far too fast', () => {
   });
 
   it('has its connections closed instead of keeping their requests', async () => {
-    const pace = new RequestPace({ networkOf: () => 'a network', freeAnswers: { waitOf: () => undefined } });
+    const pace = new RequestPace({ callerOf: () => 'a caller', freeAnswers: { waitOf: () => undefined } });
     const { port, admitted } = await serve(pace);
     expect(answersIn(await send(port, GET.repeat(3)))).toBe(0);
     expect(admitted()).toBe(1);
   });
 });
 
-/** A pace whose networks had all their free answers. */
+/** A pace whose callers had all their free answers. */
 const spentPace = (): RequestPace =>
-  new RequestPace({ networkOf: () => 'a network', freeAnswers: { waitOf: () => LONG_MS } });
+  new RequestPace({ callerOf: () => 'a caller', freeAnswers: { waitOf: () => LONG_MS } });

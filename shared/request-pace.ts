@@ -1,6 +1,7 @@
 /**
- * Bounds how many requests one HTTP/1.1 connection may send ahead of its answers, and how fast a network gets
- * answers that nobody pays for. Both planes use it before they look at a request.
+ * Bounds how many requests one HTTP/1.1 connection may send ahead of its answers, and how fast a caller gets
+ * answers that nobody pays for. A caller is the wallet of a key, or a network without a valid one. Both
+ * planes use it before they look at a request.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -11,14 +12,14 @@ import type { Socket } from 'node:net';
  */
 export const PIPELINED_REQUESTS = 16;
 /**
- * Free answers per network (IPv6: /64) and second: to a request that was sent ahead, or that follows a
- * refusal or a GET on its connection. A faster network waits, and other networks do not.
+ * Free answers per caller and second: to a request that was sent ahead, or that follows a refusal or a GET on
+ * its connection. A faster caller waits, and others do not.
  */
 export const FREE_ANSWERS_PER_SECOND = 100;
-/** Free answers that a network gets at once after a time without requests. */
+/** Free answers that a caller gets at once after a time without requests. */
 export const FREE_ANSWERS_AT_ONCE = 1_000;
-/** Networks that are counted at once; the one that was not seen for longest is forgotten first. */
-const COUNTED_NETWORKS = 20_000;
+/** Callers that are counted at once; the one that was not seen for longest is forgotten first. */
+const COUNTED_CALLERS = 20_000;
 
 /**
  * Longest time that a free answer waits, in ms. A connection whose answer would wait longer is closed, so
@@ -30,11 +31,11 @@ const SECOND_MS = 1_000;
 const INTERVAL_MS = SECOND_MS / FREE_ANSWERS_PER_SECOND;
 const REFUSED = 400;
 
-/** When each network gets its next free answer. */
+/** When each caller gets its next free answer. */
 export class FreeAnswers {
   readonly #now: () => number;
   /**
-   * When the last free answer of a network is due, in ms; the network that was not seen for longest first.
+   * When the last free answer of a caller is due, in ms; the caller that was not seen for longest first.
    */
   readonly #dueAt = new Map<string, number>();
 
@@ -44,17 +45,17 @@ export class FreeAnswers {
   }
 
   /**
-   * Counts a free answer of the network. Returns the time until it may be given, in ms; at most 0 for none.
+   * Counts a free answer of the caller. Returns the time until it may be given, in ms; at most 0 for none.
    * Undefined, without counting it, if that would be longer than LONGEST_WAIT_MS.
    */
-  waitOf(network: string): number | undefined {
+  waitOf(caller: string): number | undefined {
     const now = this.#now();
     const earliest = now - FREE_ANSWERS_AT_ONCE * INTERVAL_MS;
-    const dueAt = Math.max(this.#dueAt.get(network) ?? earliest, earliest) + INTERVAL_MS;
+    const dueAt = Math.max(this.#dueAt.get(caller) ?? earliest, earliest) + INTERVAL_MS;
     if (dueAt - now > LONGEST_WAIT_MS) return undefined;
-    this.#dueAt.delete(network);
-    this.#dueAt.set(network, dueAt);
-    if (this.#dueAt.size > COUNTED_NETWORKS) this.#forgetOldest();
+    this.#dueAt.delete(caller);
+    this.#dueAt.set(caller, dueAt);
+    if (this.#dueAt.size > COUNTED_CALLERS) this.#forgetOldest();
     return dueAt - now;
   }
 
@@ -65,8 +66,8 @@ export class FreeAnswers {
 }
 
 interface PaceOptions {
-  /** The network of a connection; undefined for a connection without limits, such as that of a proxy. */
-  networkOf: (socket: Socket) => string | undefined;
+  /** The caller on a connection; undefined for a connection without limits, such as that of a proxy. */
+  callerOf: (socket: Socket) => string | undefined;
   freeAnswers?: Pick<FreeAnswers, 'waitOf'>;
 }
 
@@ -80,17 +81,17 @@ interface Asked {
 
 /** The requests of each connection. */
 export class RequestPace {
-  readonly #networkOf: PaceOptions['networkOf'];
+  readonly #callerOf: PaceOptions['callerOf'];
   readonly #freeAnswers: Pick<FreeAnswers, 'waitOf'>;
   readonly #asked = new WeakMap<Socket, Asked>();
 
-  constructor({ networkOf, freeAnswers = new FreeAnswers() }: PaceOptions) {
-    this.#networkOf = networkOf;
+  constructor({ callerOf, freeAnswers = new FreeAnswers() }: PaceOptions) {
+    this.#callerOf = callerOf;
     this.#freeAnswers = freeAnswers;
   }
 
   /**
-   * Calls `go` when the request may be answered: at once, or after the wait of its network. Closes a
+   * Calls `go` when the request may be answered: at once, or after the wait of its caller. Closes a
    * connection that sends too many requests ahead, or would wait too long; `go` is never called after a
    * connection has closed.
    */
@@ -109,8 +110,8 @@ export class RequestPace {
     if (isAhead) this.#countAhead(last, socket);
     if (socket.destroyed) return;
     if (!isFree) return go();
-    const network = this.#networkOf(socket);
-    const waitMs = network === undefined ? 0 : this.#freeAnswers.waitOf(network);
+    const caller = this.#callerOf(socket);
+    const waitMs = caller === undefined ? 0 : this.#freeAnswers.waitOf(caller);
     if (waitMs === undefined) return void socket.destroy();
     if (waitMs <= 0) return go();
     setTimeout(() => socket.destroyed || go(), waitMs).unref();

@@ -10,7 +10,7 @@ import { recordOperatorWebhook, recordWebhook } from './outbox.ts';
 const UPDATE = `mutation ($input: WebhookEndpointUpdateInput!) { webhookEndpointUpdate(input: $input) {
   endpoint { state version } userErrors { code } } }`;
 const DELETE = `mutation ($id: ID!) { webhookEndpointDelete(input: { id: $id }) { ok userErrors { code } } }`;
-/** Nothing is sent to it. */
+/** A public address. These tests send nothing there. */
 const PUBLIC = 'https://93.184.216.34/';
 
 describe('webhooks', () => {

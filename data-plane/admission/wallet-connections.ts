@@ -34,6 +34,11 @@ export class WalletConnections {
     return (this.#counts.get(walletId) ?? 0) <= this.#limit;
   }
 
+  /** The wallet whose key the connection sent last; undefined without one, and for proxies. */
+  walletOf(socket: Socket): string | undefined {
+    return this.#wallets.get(socket);
+  }
+
   #remove(walletId = ''): void {
     const count = (this.#counts.get(walletId) ?? 0) - 1;
     if (count > 0) this.#counts.set(walletId, count);

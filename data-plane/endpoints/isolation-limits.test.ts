@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { FREE_ANSWERS_AT_ONCE, LONGEST_WAIT_MS, PIPELINED_REQUESTS } from '@gateway/shared/request-pace';
 import { CONNECTIONS_PER_WALLET, LOG_LINES_PER_WALLET } from '../limits.ts';
 import type { Log } from '../log.ts';
 import { makeKey, makeRoute, startNode } from '../../test/request-path.ts';
@@ -65,6 +66,34 @@ it('a wallet keeps a limited number of connections open, and leaves others their
   expect(stays(await visit(node.secret))).toBe(true);
   held[0]?.socket.destroy();
   await expect.poll(async () => stays(await visit(hostile))).toBe(true);
+});
+
+it('free answers of strangers at an address do not delay or close connections of its customers', async () => {
+  // More than the network gets at once and more than may wait; each connection sends the most it may.
+  const flood = Math.ceil((FREE_ANSWERS_AT_ONCE + LONGEST_WAIT_MS) / PIPELINED_REQUESTS);
+  const requests = PIPELINED_REQUESTS + 1;
+  const strangers = Array.from({ length: flood }, () => {
+    const socket = connect({ port: node.port, host: '127.0.0.1' });
+    const stranger = { socket, answers: 0 };
+    sockets.push(socket);
+    socket.on('error', () => undefined);
+    socket.on('data', (data: Buffer) => (stranger.answers += data.toString().split('HTTP/1.1 ').length - 1));
+    socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(requests));
+    return stranger;
+  });
+  const waiting = (): number =>
+    strangers.filter(({ socket, answers }) => !socket.closed && answers < requests).length;
+  // The network has used everything: its next free answer would wait longest.
+  await Promise.race(strangers.map(({ socket }) => once(socket, 'close')));
+  const { socket } = await visit(node.secret);
+  for (let request = 0; request < 5; request += 1) {
+    socket.write(
+      `GET /v1/models HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${node.secret}\r\n\r\n`,
+    );
+    const [bytes] = (await once(socket, 'data')) as [Buffer];
+    expect(bytes.toString('latin1')).toMatch(/^HTTP\/1.1 200 /);
+  }
+  expect(waiting()).toBeGreaterThan(0);
 });
 
 it('a wallet causes a limited number of log lines per minute, and others keep theirs', async () => {

@@ -79,7 +79,9 @@ export function buildServer(dependencies: ServerDependencies): FastifyInstance {
   const { log } = dependencies;
   const node: Node = { services, dependencies, bodies, log, lines: linesOf(services, dependencies) };
   services.strangers.watch(app.server);
-  const pace = new RequestPace({ networkOf: (socket) => services.strangers.networkOf(socket) });
+  const pace = new RequestPace({
+    callerOf: (socket) => services.walletConnections.walletOf(socket) ?? services.strangers.networkOf(socket),
+  });
   /** Answers a failure outside of the endpoint table. */
   const failOutside = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     fail(node, openCallOf(node, { request, reply }), asClientFailure(error));

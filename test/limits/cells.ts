@@ -83,7 +83,7 @@ function withMore(row: Row, limits: readonly string[], proofs: readonly string[]
   };
 }
 
-/** Requests that one connection sends ahead, and free answers of one network, in both planes. */
+/** Requests that one connection sends ahead, and free answers of one caller, in both planes. */
 const PACE = 'shared/request-pace.ts';
 const PACE_TEST = 'shared/request-pace.test.ts';
 /** The row with the pace of requests. */
