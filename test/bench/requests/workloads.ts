@@ -44,6 +44,9 @@ const PICTURE_BYTES = 1_000_000;
 
 const short = (model: string, stream = false): Question => ({ model, stream, turns: SHORT, tools: 0 });
 
+/** First bytes of a PNG file, which the gateway checks. https://www.w3.org/TR/png-3/#5PNG-file-signature */
+const PNG_SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
+
 /** A picture of random bytes in base64, which no compression makes small. */
 function picture(): string {
   let seed = 7;
@@ -52,6 +55,7 @@ function picture(): string {
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
     bytes[at] = seed >> 16;
   }
+  bytes.set(PNG_SIGNATURE);
   return bytes.toString('base64');
 }
 
