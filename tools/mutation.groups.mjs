@@ -135,7 +135,8 @@ export const GROUPS = {
     // Without interleaving.test.ts, which takes ten seconds: longer than the time limit of these tests.
     tests: [
       'control-plane/database/uptime-clock.test.ts',
-      'control-plane/usage/{settlement-effects,missing-months}.test.ts',
+      'control-plane/usage/settlement-effects.test.ts',
+      'control-plane/usage/missing-months.proof.test.ts',
       'control-plane/wallet/{lease,lease-messages,lease.refusals,debt}.test.ts',
       'control-plane/usage/settlement.test.ts',
     ],
@@ -167,14 +168,16 @@ export const GROUPS = {
   'payments-processor': {
     mutate: ['control-plane/payments/card/{events.service,reconcile}.ts'],
     // Without events.permutations.test.ts, which may take longer than the time limit of these tests.
-    tests: ['control-plane/payments/card/{reconcile,webhook,late,checkout}.test.ts'],
+    tests: ['control-plane/payments/card/{reconcile,webhook,late.proof,checkout}.test.ts'],
     database: true,
   },
   /** Automatic top-ups. */
   'payments-automatic': {
-    mutate: ['control-plane/payments/card/{auto.service,auto.facts,auto.payment,saved-card,forgotten-card}.ts'],
+    mutate: [
+      'control-plane/payments/card/{auto.service,auto.facts,auto.payment,saved-card,forgotten-card}.ts',
+    ],
     // Without auto.histories.test.ts, which may take longer than the time limit of these tests.
-    tests: ['control-plane/payments/card/{auto.payment,auto.service,saved-card,late}.test.ts'],
+    tests: ['control-plane/payments/card/{auto.payment,auto.service,saved-card,late.proof}.test.ts'],
     database: true,
   },
   /** Deposits without a database: addresses, the life of a deposit, and what two RPC services say. */

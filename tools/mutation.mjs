@@ -7,7 +7,7 @@
  * ones. `npm run mutation -- sample` tries a few errors of two groups, chosen by PROOF_SEED, and writes no results.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GROUPS } from './mutation.groups.mjs';
@@ -29,7 +29,7 @@ process.chdir(root);
 
 // `npm install`, as for the linters, because optional binaries of some platforms were never published.
 if (!existsSync(join(tools, 'node_modules', '@stryker-mutator')))
-  spawnSync('npm', ['install', '--no-fund', '--no-audit', '--loglevel=error'], {
+  spawnSync('npm', ['install', '--no-save', '--no-fund', '--no-audit', '--loglevel=error'], {
     cwd: tools,
     stdio: 'inherit',
   });
@@ -52,7 +52,9 @@ function chooseSample(seed) {
 }
 
 async function run(name) {
-  const { mutate } = GROUPS[name];
+  const { mutate, tests } = GROUPS[name];
+  for (const path of [...mutate, ...tests])
+    if (globSync(path).length === 0) throw new Error(`Group ${name}: no file matches ${path}.`);
   // Read by the test configuration, which every worker loads.
   process.env.MUTATION_GROUP = name;
   const stryker = new Stryker({
