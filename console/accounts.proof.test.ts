@@ -9,7 +9,7 @@ const house = houseOfTests();
 const { visit } = house;
 
 describe.skipIf(!ready)('a link', () => {
-  test('that sets a new password leaves the address at once, and signs in', async () => {
+  test('leaves the address at once, sets a new password, and signs in', async () => {
     await visit(`/reset#${LINK_TOKEN}`, async (page) => {
       house.stage.fake.state.signedIn = false;
       expect(page.url()).not.toContain(LINK_TOKEN);
@@ -25,7 +25,7 @@ describe.skipIf(!ready)('a link', () => {
     });
   });
 
-  test('that was used already shows that it was used', async () => {
+  test('shows that it was used, when it is opened again', async () => {
     await visit('/reset#token-of-yesterday', async (page) => {
       await page.getByLabel('Password', { exact: true }).fill('tram orchid 41 window');
       await page.keyboard.press('Enter');
@@ -33,7 +33,7 @@ describe.skipIf(!ready)('a link', () => {
     });
   });
 
-  test('that verifies an address does so only after a press of the button', async () => {
+  test('verifies an address only after a press of the button', async () => {
     await visit(`/verify#${LINK_TOKEN}`, async (page) => {
       house.stage.fake.state.signedIn = false;
       expect(page.url()).not.toContain(LINK_TOKEN);
@@ -42,7 +42,7 @@ describe.skipIf(!ready)('a link', () => {
     });
   });
 
-  test('is asked for with the same answer for every address', async () => {
+  test('gets the same answer for every address when a visitor asks for it', async () => {
     await visit('/sign-in', async (page) => {
       await page.getByRole('link', { name: 'Forgot your password?' }).click();
       // The previous page has a field with the same name.
@@ -68,7 +68,7 @@ describe.skipIf(!ready)('a link that activates an account', () => {
 });
 
 describe('a page', () => {
-  test('leads to sign-in at the end of a session, unless it needs no session', () => {
+  test('leads to sign-in when the session ends, unless the page needs no session', () => {
     const pathOf = (where: string): string => where.split(/[?#]/)[0] ?? '';
     const pages = PUBLIC_PAGES.map(pathOf).filter((path) => path !== '/no-such-page');
     expect(pages.filter((path) => !isPublic(path))).toEqual([]);
@@ -123,7 +123,7 @@ describe.skipIf(!ready)('the privacy policy', () => {
     });
   });
 
-  test('in a new version must be accepted first, except to export or close the account', async () => {
+  test('must be accepted first after a new version, except to export or close the account', async () => {
     house.stage.fake.state.mustAccept = true;
     await visit('/wallet', async (page) => {
       await page.getByRole('heading', { name: 'Privacy policy 1.0 is in force' }).waitFor();

@@ -57,7 +57,7 @@ describe.skipIf(!ready)('the list of top-ups', () => {
     });
   });
 
-  test('is read on a phone in the dark', async () => {
+  test('is accessible on a phone in the dark theme', async () => {
     await visit('/admin/payments', async (page) => {
       await page.setViewportSize(PHONE);
       await page.emulateMedia({ colorScheme: 'dark' });
@@ -84,7 +84,7 @@ describe.skipIf(!ready)('a refund of play money', () => {
 });
 
 describe.skipIf(!ready)('a refund', () => {
-  test('of a part is sent by keyboard after the administrator has confirmed the password', async () => {
+  test('is sent for a part by keyboard, after the administrator has confirmed the password', async () => {
     const { state } = house.stage.fake;
     state.stale = true;
     await visit(TOP_UP, async (page) => {
@@ -127,7 +127,7 @@ describe.skipIf(!ready)('a refund', () => {
 });
 
 describe.skipIf(!ready)('payments by card', () => {
-  test('get another address only with the key for it, which is not shown again', async () => {
+  test('get another address only together with its key, which is not shown again', async () => {
     await visit(CARDS, async (page) => {
       const dialog = await openDialog(page, 'Edit processor');
       await dialog.getByLabel('API address').fill('https://processor.example');
@@ -146,7 +146,7 @@ describe.skipIf(!ready)('payments by card', () => {
     });
   });
 
-  test('get other terms', async () => {
+  test('save other terms', async () => {
     await visit(CARDS, async (page) => {
       const dialog = await openDialog(page, 'Edit terms');
       await dialog.getByLabel('Largest top-up').fill('750');
@@ -159,7 +159,7 @@ describe.skipIf(!ready)('payments by card', () => {
     });
   });
 
-  test('get and lose webhook secrets', async () => {
+  test('add and remove webhook secrets', async () => {
     await visit(CARDS, async (page) => {
       const dialog = await openDialog(page, 'Add secret');
       await dialog.getByLabel('Name').fill('Second endpoint');
@@ -176,7 +176,7 @@ describe.skipIf(!ready)('payments by card', () => {
 });
 
 describe.skipIf(!ready)('blockchains', () => {
-  test('say why they cannot be read, and credit again after an administrator resumes them', async () => {
+  test('show why they cannot be read, and credit again after an administrator resumes them', async () => {
     await visit(CHAINS, async (page) => {
       await page.getByText('The two RPC services differ.').waitFor();
       await page.getByText('4 blocks behind').waitFor();
@@ -220,7 +220,7 @@ describe.skipIf(!ready)('a new blockchain', () => {
 });
 
 describe.skipIf(!ready)('customers', () => {
-  test('pay in more tokens, and to addresses of another key, once they are set', async () => {
+  test('pay in more tokens, and to addresses of another key, after an administrator adds both', async () => {
     await visit(CHAINS, async (page) => {
       const dialog = await openDialog(page, 'Edit USDT on Base');
       await dialog.getByLabel('Give new addresses for it').check();

@@ -7,7 +7,7 @@ import { houseOfTests } from './test/visit.ts';
 const house = houseOfTests(watchPolicy);
 
 describe.skipIf(!ready)('a page', () => {
-  test('on which an attack works is noticed', async () => {
+  test('is reported by the checks of the test if an attack works on it', async () => {
     const { page } = house.tab;
     await page.goto(`${house.stage.fake.url}/help`);
     await page.evaluate(() => {
@@ -27,7 +27,7 @@ describe.skipIf(!ready)('a page', () => {
       ]);
   });
 
-  test('of a signed-in user runs nothing if every text of the service is markup', async () => {
+  test('runs nothing for a signed-in user if every text of the service is markup', async () => {
     const wrong: string[] = [];
     const silent: string[] = [];
     for (const where of OWN_PAGES) {

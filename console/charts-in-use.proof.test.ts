@@ -34,7 +34,7 @@ describe.skipIf(!ready)('the usage chart', () => {
     });
   });
 
-  test('covers chosen days, and tokens and failures', async () => {
+  test('shows chosen days, tokens and failures', async () => {
     await visit('/usage?from=2026-11-02&to=2026-11-08&measure=tokens', async (page) => {
       const bars = page.getByRole('group', { name: 'Usage over time' }).getByRole('button');
       await expect.poll(() => bars.count()).toBe(7);

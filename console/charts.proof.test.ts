@@ -123,7 +123,7 @@ describe.skipIf(!ready)('the bars of a resized window', () => {
 });
 
 describe.skipIf(!ready)('by keyboard', () => {
-  test('arrows, Home and End move, Tab stops at one bar, Enter filters the log and undoes it', async () => {
+  test('arrows, Home and End move, Tab stops at one bar, Enter sets or removes the filter', async () => {
     await visitChart('/usage', async (page) => {
       const bars = barsOf(page);
       const focused = (index: number) =>

@@ -239,7 +239,7 @@ describe.skipIf(!ready)('the health of an upstream', () => {
 });
 
 describe.skipIf(!ready)('a key', () => {
-  test('is edited; a concurrent change is shown, and the typed input can then be saved', async () => {
+  test('is edited; the page shows a concurrent change, and then saves the typed input', async () => {
     await visit('/keys', async (page) => {
       await page.getByRole('button', { name: 'Actions for Staging' }).click();
       await page.getByRole('menuitem', { name: 'Edit…' }).click();
@@ -257,7 +257,7 @@ describe.skipIf(!ready)('a key', () => {
     });
   });
 
-  test('that leaked shows the addresses that used it recently', async () => {
+  test('shows the addresses that used it recently, if it leaked', async () => {
     await visit('/keys', async (page) => {
       await page.getByRole('button', { name: 'Actions for Production API' }).click();
       await page.getByRole('menuitem', { name: 'Mark as leaked…' }).click();
@@ -269,7 +269,7 @@ describe.skipIf(!ready)('a key', () => {
 });
 
 describe.skipIf(!ready)('a reply', () => {
-  test('shows its charge; a new reply shows it as soon as the charge is known', async () => {
+  test('shows its charge; a new reply shows the charge as soon as it is known', async () => {
     await visit('/playground?chat=cnv_1', async (page) => {
       const replies = page.getByRole('article', { name: 'coder' });
       await replies.first().getByText('$0.25 charged').waitFor();

@@ -7,7 +7,7 @@ import { houseOfTests } from './test/visit.ts';
 const house = houseOfTests();
 
 describe.skipIf(!ready)('the HTML', () => {
-  test('names the texts of the language of the browser', async () => {
+  test('preloads the texts in the language of the browser', async () => {
     const tab = await openTab(house.stage, { width: 1280, theme: 'light', language: 'zh-CN' });
     house.stage.fake.state.signedIn = false;
     await tab.go('/pricing');
@@ -37,7 +37,7 @@ describe.skipIf(!ready)('the first data', () => {
     expect(names.filter((name) => asked.includes(name)).toSorted()).toEqual(asked);
   });
 
-  test('that does not arrive is reported, and requested again', async () => {
+  test('is reported as missing and requested again if it does not arrive', async () => {
     house.stage.fake.state.broken = true;
     await house.visit('/pricing', async (page) => {
       await page.getByText('The prices could not be loaded').waitFor();

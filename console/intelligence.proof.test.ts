@@ -14,7 +14,7 @@ const openWithKey = async (page: Page, name: string): Promise<void> => {
 const textsOf = () => house.stage.fake.state.items.map(({ text }) => text);
 
 describe.skipIf(!ready)('a switch', () => {
-  test('with items asks whether they are kept or deleted before it goes off', async () => {
+  test('asks whether its items are kept or deleted before it goes off', async () => {
     await visit(PAGE, async (page) => {
       const routines = page.getByRole('switch', { name: 'Durable routines' });
       await routines.waitFor();
@@ -78,7 +78,7 @@ describe.skipIf(!ready)('an item in the list', () => {
     });
   });
 
-  test('is found by kind and by words, and names the chat that it comes from', async () => {
+  test('is found by kind and by words, and names the chat from which it was learned', async () => {
     await visit(PAGE, async (page) => {
       await page.getByRole('button', { name: 'Show items: Preference profiles' }).click();
       await page.getByText('Writes release notes every Friday').waitFor({ state: 'detached' });

@@ -18,7 +18,7 @@ describe.skipIf(!ready)('the page of a key', () => {
     });
   });
 
-  test('shows that the monthly cap is reached, which the list also says', async () => {
+  test('shows that the monthly cap is reached, as the list does', async () => {
     Object.assign(house.stage.fake.state.keys[1] ?? {}, { spendLimit: '400' });
     await visit('/keys', async (page) => {
       const row = page.getByRole('row').filter({ hasText: 'Production API' });

@@ -26,7 +26,7 @@ describe('a resource on demand', () => {
     expect(events).toEqual(['open 1']);
   });
 
-  it('is open for those who need it after a close, as React does with effects in development', async () => {
+  it('is open again for callers after a close, as when React repeats effects in development', async () => {
     const { events, resource } = createScene();
     void resource.get();
     resource.close();

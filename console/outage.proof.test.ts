@@ -98,7 +98,7 @@ describe.skipIf(!ready)('an open page', () => {
   });
 
   // The last test: the files of the stage stay renamed.
-  test('goes on with the scripts of a newer release', async () => {
+  test('continues with the scripts of a newer release', async () => {
     const page = await openKeys();
     replaceRelease(stage.folder);
     await goTo(page, 'Dedicated pools');

@@ -18,7 +18,7 @@ function browserThat(answer: () => Promise<unknown>): void {
   vi.stubGlobal('navigator', { credentials: { create: answer, get: answer } });
 }
 
-it('a passkey comes as the JSON that the service takes', async () => {
+it('a passkey becomes the JSON that the service accepts', async () => {
   browserThat(async () => new Given());
   expect(await createPasskey({})).toEqual({ kind: 'created', credential: { id: 'made' } });
   expect(await askPasskey({})).toEqual({ id: 'made' });

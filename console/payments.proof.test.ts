@@ -42,7 +42,7 @@ describe.skipIf(!ready)('a top-up by card', () => {
     });
   });
 
-  test('outside the limits is refused with the reason', async () => {
+  test('is refused with the reason if its amount is outside the limits', async () => {
     await visit('/wallet?back=/pools', async (page) => {
       await page.getByLabel('Amount', { exact: true }).fill('1');
       await page.getByRole('button', { name: 'Continue to payment' }).click();
@@ -50,7 +50,7 @@ describe.skipIf(!ready)('a top-up by card', () => {
     });
   });
 
-  test('that was left shows that nothing was charged', async () => {
+  test('shows that nothing was charged after the user left the page of the processor', async () => {
     const { state } = house.stage.fake;
     Object.assign(state.topUps[0] ?? {}, { state: 'AWAITING_PAYMENT', checkoutUrl: 'http://localhost/pay' });
     await visit('/wallet?topup=top_1&cancelled=1', async (page) => {
@@ -148,7 +148,7 @@ describe.skipIf(!ready)('a deposit', () => {
 });
 
 describe.skipIf(!ready)('automatic top-up', () => {
-  test('is changed, and goes off with the card', async () => {
+  test('can be changed, and goes off when the card is removed', async () => {
     await visit('/wallet', async (page) => {
       await page.getByText('Adds $50.00 from visa •••• 4242 when the balance falls below $10.00.').waitFor();
       const region = page.locator('section').filter({ hasText: 'Automatic top-up' });

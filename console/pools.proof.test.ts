@@ -62,7 +62,7 @@ describe.skipIf(!ready)('a pool', () => {
 });
 
 describe.skipIf(!ready)('a pool', () => {
-  test('with something missing is not bought: the first gap is named and has the focus', async () => {
+  test('is not bought while an input is missing; the page focuses the first missing input', async () => {
     await visit('/pools', async (page) => {
       await press(page, page.getByRole('button', { name: 'Buy', exact: true }));
       await page.getByText('Pick at least one model.').waitFor();
@@ -93,7 +93,7 @@ describe.skipIf(!ready)('a pool', () => {
     });
   });
 
-  test('that costs more than the cash cannot be paid: the page shows how much is missing', async () => {
+  test('cannot be paid if it costs more than the cash: the page shows how much is missing', async () => {
     house.stage.fake.state.cash = 5_000;
     await visit('/pools?models=%5B%22swift%22%5D', async (page) => {
       await page.getByText('Your cash is $49.00 short. You were not charged.').waitFor();
@@ -103,7 +103,7 @@ describe.skipIf(!ready)('a pool', () => {
 });
 
 describe.skipIf(!ready)('an existing pool', () => {
-  test('is renewed from its present end, also while the storefront is closed', async () => {
+  test('is renewed from the end of its period, also while the storefront is closed', async () => {
     house.stage.fake.state.storefront.state = 'CLOSED';
     await visit('/pools/pool_1', async (page) => {
       await press(page, page.getByRole('button', { name: 'Renew', exact: true }));
@@ -131,7 +131,7 @@ describe.skipIf(!ready)('an existing pool', () => {
 });
 
 describe.skipIf(!ready)('the storefront', () => {
-  test('that closes during a purchase shows this at once; the choice stays, paying is off', async () => {
+  test('shows at once that it closed during a purchase; the choice stays, and paying is off', async () => {
     await visit('/pools', async (page) => {
       await fillIn(page);
       await payButton(page, '$118.00').waitFor();
@@ -216,7 +216,7 @@ describe.skipIf(!ready)('money', () => {
     }
   });
 
-  test('of one request has a receipt at an address with its id', async () => {
+  test('has a receipt for each request, at an address with the id of the request', async () => {
     await visit('/usage?request=req_01KAGX000002', async (page) => {
       const receipt = page.getByRole('dialog', { name: 'Receipt' });
       await receipt.getByText('The full answer was delivered.').waitFor();
@@ -226,7 +226,7 @@ describe.skipIf(!ready)('money', () => {
     });
   });
 
-  test('of one request lists its attempts, and shows their upstreams to administrators', async () => {
+  test('shows the attempts of a request in its receipt, and their upstreams to administrators', async () => {
     await visit('/usage?request=req_01KAGX000002', async (page) => {
       const tried = page.getByRole('region', { name: 'Upstreams tried' });
       await tried.getByText('1. Skipped: failed too often').waitFor();

@@ -9,7 +9,7 @@ const house = houseOfTests();
 const { visit } = house;
 
 describe.skipIf(!ready)('times', () => {
-  test('on a page follow the zone of the profile, not that of the device', async () => {
+  test('follow the zone of the profile on every page, not the zone of the device', async () => {
     for (const [zone, name] of [
       ['Pacific/Auckland', /GMT\+1[23]|NZ[DS]T/],
       ['Asia/Kolkata', /GMT\+5:30|IST/],

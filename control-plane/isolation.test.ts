@@ -91,7 +91,7 @@ const times = <T>(count: number, make: (at: number) => T): T[] =>
 const attackers = (): Headers[] => [HOSTILE, { ...HOSTILE, cookie: hostile.cookie ?? '' }];
 
 describe('a user and a node keep working during', () => {
-  it('a flood of WebSockets', () =>
+  it('a flood of WebSocket connections', () =>
     survive(() =>
       attackers().flatMap((headers) =>
         times(30, () => {

@@ -43,7 +43,7 @@ async function socketOutcome(url: string, headers: Record<string, string>): Prom
 }
 
 describe('NODE_INTERFACE_PORT', () => {
-  it('serves nodes alone, over HTTP and WebSocket', async () => {
+  it('serves only nodes, over HTTP and WebSocket', async () => {
     const { cookie } = await test.user('ann@example.com');
     expect(await statusOf(nodeUrl, AS_NODE)).toBe(200);
     expect(await statusOf(nodeUrl, {})).toBe(401);
@@ -62,7 +62,7 @@ describe('NODE_INTERFACE_PORT', () => {
 });
 
 describe('connections', () => {
-  it('of a network where nobody was verified are closed above their limit', async () => {
+  it('are closed above their limit for a network without a verified caller', async () => {
     const fresh = await startTestApp();
     const open = (): Socket => {
       const socket = connect(Number(new URL(fresh.url).port), '127.0.0.1');
@@ -88,7 +88,7 @@ describe('connections', () => {
 });
 
 describe('metrics', () => {
-  it('are served to local peers alone, and to others with METRICS_TOKEN', async () => {
+  it('are served to local peers, and to others only with METRICS_TOKEN', async () => {
     const token = 'a token for metrics'.replaceAll(' ', '-');
     const operated = await startTestApp({ env: { METRICS_TOKEN: token } });
     const read = (headers: Record<string, string>) =>

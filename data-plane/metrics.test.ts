@@ -4,7 +4,7 @@ import { Metrics } from './metrics.ts';
 import type { Vitals } from './metrics.ts';
 
 describe('the metrics of a node', () => {
-  it('show charges, journal, usage and configuration as of the scrape', async () => {
+  it('show charges, journal, usage and configuration at the moment of the scrape', async () => {
     const vitals: Vitals = {
       revision: 7,
       confirmedAt: 1_760_000_000_000,

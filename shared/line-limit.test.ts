@@ -14,7 +14,7 @@ function create(perCaller: number, total: number) {
   return { clock, omitted, lines };
 }
 
-it('allows each caller its lines per minute, and leaves others theirs', () => {
+it('allows each caller its own lines per minute', () => {
   const { clock, lines } = create(3, 100);
   const allowed = Array.from({ length: 10 }, () => lines.allows('noisy'));
   expect(allowed.filter(Boolean)).toHaveLength(3);
@@ -25,7 +25,7 @@ it('allows each caller its lines per minute, and leaves others theirs', () => {
   expect(lines.allows('noisy')).toBe(true);
 });
 
-it('allows all callers together their lines per minute', () => {
+it('allows all callers together a limited number of lines per minute', () => {
   const { lines } = create(3, 10);
   const allowed = Array.from({ length: 50 }, (_, index) => lines.allows(`caller ${index}`));
   expect(allowed.filter(Boolean)).toHaveLength(10);

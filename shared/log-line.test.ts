@@ -11,7 +11,7 @@ describe('the log', () => {
     return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   };
 
-  it('has a line of JSON with time, level, plane, instance and message', () => {
+  it('writes a line of JSON with time, level, plane, instance and message', () => {
     const [line] = linesOf('info');
     expect(line).toMatchObject({ level: 'warn', plane: 'node', instance: 'node-1', message: 'look here' });
     expect(line).toMatchObject({ revision: 7 });

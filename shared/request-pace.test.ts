@@ -57,7 +57,7 @@ describe('requests that are sent ahead', () => {
     );
   });
 
-  it('close their connection above the limit, and no further one is looked at', async () => {
+  it('close their connection above the limit, and no further request is read', async () => {
     const { port, admitted } = await serve(new RequestPace(ofAll));
     expect(answersIn(await send(port, GET.repeat(500)))).toBe(0);
     expect(admitted()).toBe(PIPELINED_REQUESTS + 1);
@@ -107,16 +107,16 @@ describe('free answers', () => {
     expect(await atOnce(spent, 5, status, method)).toBe(1);
   });
 
-  it('after a success of a POST never wait, because somebody pays', async () => {
+  it('never wait after a successful POST, because somebody pays', async () => {
     expect(await atOnce(spentPace(), 20, 200, 'POST')).toBe(20);
   });
 
-  it('on a connection without limits do not wait', async () => {
+  it('do not wait on a connection without limits', async () => {
     const pace = new RequestPace({ callerOf: () => undefined, freeAnswers: { waitOf: () => LONG_MS } });
     expect(await atOnce(pace, 20)).toBe(20);
   });
 
-  it('that waited are given', async () => {
+  it('arrive after their wait', async () => {
     const { port } = await serve(new RequestPace({ callerOf: () => 'a caller' }));
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => send(port, GET.repeat(3) + GET_AND_CLOSE)),
@@ -126,7 +126,7 @@ describe('free answers', () => {
 });
 
 describe('a caller', () => {
-  it('gets its free answers at once, then one per interval, and others do not wait', () => {
+  it('gets its first free answers at once, then one per interval; other callers do not wait', () => {
     let now = 0;
     const answers = new FreeAnswers(() => now);
     const waits = Array.from({ length: FREE_ANSWERS_AT_ONCE }, () => answers.waitOf('busy') ?? Infinity);
@@ -141,7 +141,7 @@ describe('a caller', () => {
 });
 
 describe('a caller that is far too fast', () => {
-  it('never has more answers that wait than LONGEST_WAIT_MS allows', () => {
+  it('never has more waiting answers than LONGEST_WAIT_MS allows', () => {
     let now = 0;
     const answers = new FreeAnswers(() => now);
     const flood = (): number[] =>

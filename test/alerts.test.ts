@@ -22,7 +22,7 @@ function expressionsOf(dashboard: string): string {
   return panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)).join('\n');
 }
 
-test('every alert has a runbook entry, and every entry an alert', () => {
+test('every alert has a runbook entry, and every runbook entry has an alert', () => {
   const alerts = [...RULES.matchAll(/- alert: (\w+)/g)].map(([, name]) => name);
   const entries = [...RUNBOOK.matchAll(/`(Gateway\w+)`/g)].map(([, name]) => name);
   expect(new Set(entries)).toEqual(new Set(alerts));

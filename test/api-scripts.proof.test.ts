@@ -107,7 +107,7 @@ async function ask(key: string): Promise<{ status: number; requestId: string | n
 }
 
 describe('the scripts of docs/api.md', { timeout: RUN_MS }, () => {
-  it('make an account, and a link for its owner', async () => {
+  it('create an account, and a link for its owner', async () => {
     const [link = '', id] = await script('create-user.sh', ['ann@example.com']);
     expect(new URL(link).pathname).toMatch(/^\/(activate|reset)$/);
     const { rows } = await house.database.query('select id, state from users where email = $1', [
@@ -116,7 +116,7 @@ describe('the scripts of docs/api.md', { timeout: RUN_MS }, () => {
     expect(rows).toEqual([{ id, state: 'ACTIVE' }]);
   });
 
-  it('top a wallet up, once', async () => {
+  it('credit a wallet, once', async () => {
     const given = [customer.userId, '500', 'invoice-1042'];
     expect(await script('top-up.sh', given)).toEqual(['500.00']);
     expect(await script('top-up.sh', given)).toEqual(['500.00']);
@@ -159,7 +159,7 @@ describe('the scripts of docs/api.md', { timeout: RUN_MS }, () => {
     await expect(elsewhere).rejects.toThrow(`${name} is at ${mock.url}/v1 already.`);
   });
 
-  it('open the storefront and sell a pool, whose key is good for that pool alone', async () => {
+  it('open the storefront and sell a pool, whose key works for that pool only', async () => {
     expect(await script('open-storefront.sh', ['99.00'])).toEqual(['OPEN']);
     const [address = '', key = ''] = await script('buy-pool.sh', ['lyon', 'swift'], { TOKEN: customerToken });
     expect(new URL(address).hostname).toBe('lyon.localhost');
@@ -240,7 +240,7 @@ describe('the scripts of docs/api.md', { timeout: RUN_MS }, () => {
     });
   });
 
-  it('were all tried', () => {
+  it('are all run by the tests above', () => {
     expect(scripts.map(({ name }) => name).filter((name) => !tried.has(name))).toEqual([]);
     expect(scripts.length).toBeGreaterThan(10);
   });

@@ -205,7 +205,7 @@ describe('keys on three nodes', () => {
   );
 
   it(
-    'are acknowledged by nodes while changes occupy every connection of people to the database',
+    'are acknowledged by nodes while changes occupy every database connection for users',
     async () => {
       const [{ owner, id }] = (await newKeys(1)) as [OwnedKey];
       await confirmedBy(owner, 'apiKeyReveal', id);

@@ -43,7 +43,7 @@ async function standingOf(name: string): Promise<Standing | undefined> {
   return rows[0];
 }
 
-it('ends a node in good order when an administrator drains it, and frees its part of each cap', async () => {
+it('a drained node stops without a failed request, and its part of each cap becomes free', async () => {
   const [node] = house.nodes;
   if (!node) throw new Error('The house has no node.');
   await addPool(house, { model: 'budget', rpmCap: CAP });

@@ -117,7 +117,7 @@ const openai = (): OpenAI => new OpenAI({ apiKey: customer.key, baseURL: `${hous
 const recording = () => toFile(Buffer.from('RIFF not really'), 'talk.wav');
 
 describe('the openai SDK', () => {
-  it('embeds, on an upstream of its own format and on one of another', async () => {
+  it('embeds with an upstream of its own format and of another format', async () => {
     const own = await openai().embeddings.create({ model: 'budget', input: ['a', 'b'] });
     expect(own.data.map(({ embedding }) => embedding)).toEqual([VECTOR, VECTOR]);
     const other = await openai().embeddings.create({
@@ -129,7 +129,7 @@ describe('the openai SDK', () => {
     expect((await usage(2)).map(({ cost }) => cost)).toEqual(['30000', '50000']);
   });
 
-  it('moderates', async () => {
+  it('moderates a text', async () => {
     const answer = await openai().moderations.create({ model: 'budget', input: 'a' });
     expect(answer.results[0]?.flagged).toBe(false);
     await expectCharged('moderations', 30_000);
@@ -153,14 +153,14 @@ describe('the openai SDK', () => {
     await expectCharged('audio', 100_000, 3);
   });
 
-  it('speaks', async () => {
+  it('synthesises speech', async () => {
     const answer = await openai().audio.speech.create({ model: 'swift', input: 'Hi', voice: 'alloy' });
     expect(answer.headers.get('content-type')).toBe('audio/mpeg');
     expect(Buffer.from(await answer.arrayBuffer()).toString('base64')).toBe(AUDIO);
     await expectCharged('audio', 100_000);
   });
 
-  it('draws, and edits one picture or several', async () => {
+  it('generates pictures, and edits one or several', async () => {
     const { images } = openai();
     const model = 'balanced-vision';
     const drawn = await images.generate({ model, prompt: 'A dot' });
@@ -172,7 +172,7 @@ describe('the openai SDK', () => {
     await expectCharged('images', 250_000, 3);
   });
 
-  it('holds a realtime session over TLS in front of the gateway, paid by the response', async () => {
+  it('holds a realtime session over TLS in front of the gateway, and pays for each response', async () => {
     // The client's class supports only wss.
     const front = await startTlsFront(Number(new URL(house.url).port));
     const baseURL = `https://localhost:${front.port}/v1`;
@@ -203,7 +203,7 @@ describe('the openai SDK', () => {
     await expectCharged('realtime', 100_000);
   });
 
-  it('reads a family that a model does not serve as not found, with the ones it does', async () => {
+  it('throws NotFound for a family that a model does not serve, with the served ones', async () => {
     const wrong = openai().embeddings.create({ model: 'swift', input: 'a' });
     await expect(wrong).rejects.toBeInstanceOf(OpenAI.NotFoundError);
     await expect(wrong).rejects.toThrow('It serves: audio, realtime.');
@@ -211,7 +211,7 @@ describe('the openai SDK', () => {
 });
 
 describe('a node that is being stopped', () => {
-  it('lets the response of a session end, then says goodbye as a restart', async () => {
+  it('lets the response of a session end, then closes the session with the code of a restart', async () => {
     const [node] = house.nodes;
     const headers = { authorization: `Bearer ${customer.key}` };
     const socket = new WebSocket(`${house.url.replace('http', 'ws')}/v1/realtime?model=swift`, { headers });
@@ -224,7 +224,7 @@ describe('a node that is being stopped', () => {
 });
 
 describe('the @google/genai SDK', () => {
-  it('embeds one and several, on an upstream of its own format and on one of another', async () => {
+  it('embeds one text and several with an upstream of its own format and of another format', async () => {
     const google = new GoogleGenAI({ apiKey: customer.key, httpOptions: { baseUrl: house.url } });
     for (const model of ['budget', 'budget-plus']) {
       const one = await google.models.embedContent({ model, contents: 'a' });
@@ -253,7 +253,7 @@ describe('the ai package', () => {
   const settings = () => ({ apiKey: customer.key, baseURL: `${house.url}/v1` });
   const ONCE = { maxRetries: 0 };
 
-  it('embeds by both of its providers', async () => {
+  it('embeds with both of its providers', async () => {
     const own = createOpenAI(settings()).embeddingModel('budget');
     expect((await embed({ model: own, value: 'a', ...ONCE })).embedding).toEqual(VECTOR);
     const google = createGoogle({ ...settings(), baseURL: `${house.url}/v1beta` });
@@ -262,7 +262,7 @@ describe('the ai package', () => {
     expect(embeddings).toEqual([VECTOR, VECTOR]);
   });
 
-  it('reranks, draws, speaks and transcribes', async () => {
+  it('reranks, generates pictures, synthesises speech and transcribes', async () => {
     const model = createCohere(settings()).rerankingModel('budget-plus');
     const { ranking } = await rerank({ model, query: 'y', documents: ['x', 'y'], ...ONCE });
     expect(ranking.map(({ originalIndex }) => originalIndex)).toEqual([1, 0]);

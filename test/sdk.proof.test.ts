@@ -42,7 +42,7 @@ const openai = (key = customer.key): OpenAI =>
   new OpenAI({ apiKey: key, baseURL: `${house.url}/v1`, maxRetries: 0 });
 
 describe('the openai SDK', () => {
-  it('gets a whole answer, with the request id in its own place', async () => {
+  it("gets a whole answer, with the request id in the SDK's own member", async () => {
     const answer = await openai().chat.completions.create({
       model: 'budget',
       messages: [{ role: 'user', content: 'Hi' }],
@@ -51,7 +51,7 @@ describe('the openai SDK', () => {
     expect(answer._request_id).toMatch(/\S{20,}/);
   });
 
-  it('streams, and sees the usage only when it asked for it', async () => {
+  it('streams, and gets the usage only when it requests the usage', async () => {
     const ask = async (
       includeUsage: boolean,
     ): Promise<{ text: string; usage: boolean; finish: string | null }> => {
@@ -73,7 +73,7 @@ describe('the openai SDK', () => {
     expect(await ask(true)).toMatchObject({ text: TEXT, finish: 'stop' });
   });
 
-  it('makes a tool round trip', async () => {
+  it('calls a tool and sends the result', async () => {
     const tools: OpenAI.ChatCompletionTool[] = [
       {
         type: 'function',
@@ -106,7 +106,7 @@ describe('the openai SDK', () => {
     expect((await openai().models.retrieve('budget')).id).toBe('budget');
   });
 
-  it('reads every refusal as the error class it has for it', async () => {
+  it('throws its own error class for every refusal', async () => {
     const ask = (client: OpenAI, model = 'budget'): Promise<unknown> =>
       client.chat.completions.create({ model, messages: [{ role: 'user', content: 'Hi' }] });
     const poor = await addCustomer(house, '0');

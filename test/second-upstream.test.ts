@@ -133,7 +133,7 @@ describe('the openai SDK', () => {
     await expectCharged('responses', 3);
   });
 
-  it('draws', async () => {
+  it('generates a picture', async () => {
     const drawn = await openai().images.generate({ model: 'painter', prompt: 'A dot', n: 2 });
     expect(drawn.data?.map(({ url }) => url?.slice(0, 8))).toEqual(['https://', 'https://']);
     await expectCharged('images', 1);

@@ -29,7 +29,7 @@ describe('the script for', () => {
 
 describe('the texts for Gemini CLI', () => {
   it(
-    'of a key and of a model work in an empty home folder, for one charge',
+    'work for a key and for a model in an empty home folder, with one charge',
     { timeout: INSTALL_MS },
     async ({ skip }) => {
       const agent = AGENTS.find(({ client }) => client === 'GEMINI_CLI');

@@ -101,7 +101,7 @@ describe('the script that collects deposits', { timeout: RUN_MS }, () => {
     expect(wrong).toEqual({ code: 1, text: 'This is no mnemonic. Check the words.\n' });
   });
 
-  it('moves the balances to the destination, once however often it is sent', async () => {
+  it('moves the balances to the destination once, however often it is sent', async () => {
     await chain.call('anvil_setBalance', payer, `0x${COIN.toString(16)}`);
     expect(await sign(`  ${PHRASE}\n`)).toMatchObject({ code: 0 });
     for (let times = 0; times < 2; times += 1) {

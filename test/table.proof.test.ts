@@ -311,7 +311,7 @@ function expectShape(shape: Shape, text: string, status: number): void {
 }
 
 describe.each(ROWS)('POST $path', (row) => {
-  it('answers to each of its headers, is charged once each and leaves a row', async () => {
+  it('answers a key in each accepted header, with one charge and one usage row each', async () => {
     const ids: (string | null)[] = [];
     for (const auth of row.auth) {
       const { status, text, headers } = await ask(row, { auth });
@@ -327,7 +327,7 @@ describe.each(ROWS)('POST $path', (row) => {
     expect(rows).toMatchObject(ids.map(() => expected));
   });
 
-  it.runIf(row.stream)('streams, is charged once and leaves a row', async () => {
+  it.runIf(row.stream)('streams with one charge and one usage row', async () => {
     const [auth = 'bearer'] = row.auth;
     const { path = row.path, body, ends } = row.stream ?? { body: {}, ends: /$/ };
     const { status, headers, text } = await ask(row, { auth, path, body });
@@ -340,7 +340,7 @@ describe.each(ROWS)('POST $path', (row) => {
     expect(rows).toMatchObject([{ family: row.family, cost: row.cost, streamed: true }]);
   });
 
-  it('refuses in its own format, and free', async () => {
+  it('refuses in its own format without a charge', async () => {
     const [auth = 'bearer'] = row.auth;
     const before = await charges();
     const wrongKey = await ask(row, { auth, key: `sk-${'0'.repeat(48)}` });
@@ -375,7 +375,7 @@ describe('GET /v1/models', () => {
 });
 
 describe('GET /v1/realtime', () => {
-  it('is a WebSocket that is charged by the response', async () => {
+  it('opens a WebSocket and charges each response', async () => {
     const headers = { authorization: `Bearer ${customer.key}` };
     const url = `${house.url.replace('http', 'ws')}/v1/realtime?model=swift`;
     const socket = new WebSocket(url, { headers });
@@ -414,7 +414,7 @@ describe('families that are not offered', () => {
     ['POST', '/upload/v1beta/files', '?key=', 'generative'],
     ['GET', '/v1beta/cachedContents', 'x-gen-api-key', 'generative'],
   ];
-  it.each(calls)('%s %s is a 501 after authentication', async (method, path, auth, shape) => {
+  it.each(calls)('answer 501 after authentication: %s %s', async (method, path, auth, shape) => {
     const call = async (key: string) => {
       const url = `${house.url}${path}${auth === '?key=' ? `?key=${key}` : ''}`;
       const response = await fetch(url, { method, headers: headersFor(auth, key) });
@@ -428,7 +428,7 @@ describe('families that are not offered', () => {
 });
 
 describe('the table', () => {
-  it('has a row for every path that pages about a model show, and this walk visits all of them', () => {
+  it('has a row for every path on the pages of models, and the tests above call all rows', () => {
     const walked = new Set([...ROWS.flatMap(({ path, stream }) => [path, stream?.path]), '/v1/realtime']);
     for (const { path } of Object.values(FAMILY_PATHS).flat()) {
       const root = path.replace(/\{model\}.*/, '*');

@@ -36,7 +36,7 @@ const inFolder = (folder: string): Source[] =>
   production.filter((source) => source.path.startsWith(`${folder}/`));
 
 describe('imports go one way', () => {
-  it('are read from all folders, so that an empty list of offences has a meaning', () => {
+  it('are read from all folders', () => {
     expect(sources.length).toBeGreaterThan(SOURCES_AT_LEAST);
     expect(inFolder('data-plane').flatMap((source) => source.imports).length).toBeGreaterThan(
       SOURCES_AT_LEAST,
@@ -53,7 +53,7 @@ describe('imports go one way', () => {
     expect(imports(inFolder('console'), /^(data-plane|control-plane|test)\//)).toEqual([]);
   });
 
-  it('the data plane needs no Apollo, no ORM and no React', () => {
+  it('the data plane imports no Apollo, no ORM and no React', () => {
     expect(imports(inFolder('data-plane'), /^(@apollo|@mikro-orm|type-graphql|react|pg$)/)).toEqual([]);
   });
 
@@ -87,7 +87,7 @@ describe('imports go one way', () => {
     ).toEqual([]);
   });
 
-  it('no other domain imports nodes/, which reads what the others write', () => {
+  it('no other domain imports nodes/', () => {
     const domains = inFolder('control-plane').filter(
       (source) =>
         source.path.split('/').length > 2 &&
@@ -131,7 +131,7 @@ describe('imports go one way', () => {
     },
   );
 
-  it('has no cycles', () => {
+  it('have no cycles', () => {
     expect(cycles(production)).toEqual([]);
   });
 });
@@ -186,7 +186,7 @@ describe('the limits of sizes', () => {
     ).toEqual([]);
   });
 
-  it('hold for functions, which fit on a screen', () => {
+  it('hold for functions', () => {
     expect(
       offences(sources, (source) =>
         source.functions.map(
@@ -227,7 +227,7 @@ describe('the sources', () => {
     ).toEqual([]);
   });
 
-  it('have no unfinished work, silenced checks or left-over prints', () => {
+  it('have no TODO, no disabled lint rule and no debug output', () => {
     const banned = new RegExp(
       [
         /\b(TODO|FIXME)\b/,

@@ -81,7 +81,7 @@ const waitingLocks = (): Promise<number> =>
   number(`select count(*) from pg_locks where not granted and relation = 'usage_entry'::regclass`);
 
 describe('a newer control plane starts while an older one serves', () => {
-  it('changes the schema once, and makes room for traffic while somebody reads', async () => {
+  it('changes the schema once, and lets traffic continue while a long query reads', async () => {
     database = await createEmptyDatabase();
     const { url } = await open();
     const customer = await addCustomer(house as House, '100');

@@ -57,7 +57,7 @@ const rows = async (sql: string, values: unknown[] = []): Promise<Record<string,
   (await house.database.query<Record<string, unknown>>(sql, values)).rows;
 
 describe('one request', () => {
-  it('is authenticated, routed, billed and logged, whole and streamed, and every book agrees', async () => {
+  it('is authenticated, routed, billed and logged, whole and streamed, with equal figures', async () => {
     const customer = await addCustomer(house, '1');
     const whole = await ask(customer);
     expect(whole.status).toBe(200);
@@ -101,7 +101,7 @@ describe('one request', () => {
     expect(await rows('select sum(balance)::int as sum from ledger_account')).toEqual([{ sum: 0 }]);
   });
 
-  it('succeeds exactly as often as there is money, under 50 at once', async () => {
+  it('succeeds exactly as often as the wallet can pay, among 50 at once', async () => {
     const customer = await addCustomer(house, '0.21');
     const statuses = await Promise.all(
       Array.from({ length: 50 }, async () => {
@@ -136,7 +136,7 @@ describe('one request', () => {
 });
 
 describe('one mutation', () => {
-  it('disabling a key refuses the next request, and says how many nodes have applied it', async () => {
+  it('disables a key for the next request, and returns how many nodes have applied it', async () => {
     const customer = await addCustomer(house, '1');
     expect((await ask(customer)).status).toBe(200);
     const disabled = await customer.api.mutate<{ appliedNodes: number }>(

@@ -60,7 +60,7 @@ describe('a node of two workers', () => {
     expect(text).toContain('gateway_workers 2\n');
   });
 
-  it('goes on when a worker is killed, which is replaced on its journal; counters do not fall', async () => {
+  it('continues when a worker is killed and replaced on its journal; counters do not fall', async () => {
     const before = await world.settled();
     const [, victim] = world.workers();
     const held = [...Array(6).keys()].map(() => world.ask().catch(() => undefined));

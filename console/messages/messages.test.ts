@@ -19,7 +19,7 @@ function textsOf(words: object, path = ''): Map<string, string> {
 const english = textsOf(en);
 const chinese = textsOf(zhCN);
 
-test('Chinese has every text, with the same values and marks in it', () => {
+test('Chinese has every text, with the same placeholders and marks', () => {
   const expected = [...english].filter(([key]) => !key.endsWith('_one'));
   expect([...chinese.keys()].sort()).toEqual(expected.map(([key]) => key).sort());
   const marksOf = (text = '') =>
@@ -31,7 +31,7 @@ test('Chinese has every text, with the same values and marks in it', () => {
   expect(different).toEqual([]);
 });
 
-test('every code that the service refuses with has a sentence', () => {
+test('every error code of the service has a sentence', () => {
   const path = fileURLToPath(new URL('../../control-plane/schema.graphql', import.meta.url));
   const codes = buildSchema(readFileSync(path, 'utf8')).getType('UserErrorCode');
   const names = isEnumType(codes) ? codes.getValues().map(({ name }) => name) : [];
@@ -39,7 +39,7 @@ test('every code that the service refuses with has a sentence', () => {
   expect(names.filter((name) => !english.has(`errors.${name}`))).toEqual([]);
 });
 
-test('every text is shown somewhere', () => {
+test('at least one page shows each text', () => {
   const here = fileURLToPath(new URL('..', import.meta.url));
   const sources = globSync('{*,components/**/*,pages/**/*}.{ts,tsx}', { cwd: here });
   const code = sources.map((name) => readFileSync(`${here}${name}`, 'utf8')).join('\n');

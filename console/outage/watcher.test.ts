@@ -70,7 +70,7 @@ afterEach(() => {
 const nameIn = ({ results }: Scene): unknown => results.at(-1)?.data?.name;
 
 describe('a query', () => {
-  test('that gets no answer is sent again until the service answers', async () => {
+  test('is sent again until the service answers', async () => {
     const scene = open('down');
     scene.ask();
     await expect.poll(() => scene.reach.state.get()).toBe('silent');
@@ -81,7 +81,7 @@ describe('a query', () => {
     expect(scene.reach.state.get()).toBe('answering');
   });
 
-  test('that gets no answer keeps the data of the last answer', async () => {
+  test('keeps the data of the last answer while there is no new one', async () => {
     const scene = open({ name: 'first' });
     scene.ask();
     await expect.poll(() => nameIn(scene)).toBe('first');

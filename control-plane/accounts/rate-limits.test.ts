@@ -17,7 +17,7 @@ const signInFrom = (ip: string) => ({ purpose: 'sign-in' as const, email: null, 
 const fail = (ip: string) => countAction(money.em(), signInFrom(ip));
 
 describe('the rate limit of a network', () => {
-  it('counts all addresses of one IPv6 network together, and those of the next network apart', async () => {
+  it('counts all addresses of one IPv6 network together, and each network separately', async () => {
     for (let at = 0; at < FAILURES_MAX; at += 1) await fail(`2001:db8:1:2:${at.toString(16)}::1`);
     await expect(fail('2001:db8:1:2:ffff::9')).rejects.toThrow(/Too many attempts/);
     await fail('2001:db8:1:3::1');

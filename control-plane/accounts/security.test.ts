@@ -51,7 +51,7 @@ describe('an access token', () => {
     expect(codeOf(await ask('{ viewer { email } }'))).toBe('UNAUTHENTICATED');
   });
 
-  it('of an administrator has no ADMIN role without an ADMIN scope', async () => {
+  it('has no ADMIN role without an ADMIN scope, even if its owner is an administrator', async () => {
     const { secret } = await tokenOf(await test.admin(), ['KEYS_READ', 'WALLET_READ']);
     const { data, errors } = await test.browser().send('{ admin { __typename } }', {}, bearer(secret));
     expect([data, errors]).toEqual([{ admin: null }, []]);

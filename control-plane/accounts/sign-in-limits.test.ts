@@ -65,7 +65,7 @@ describe('wrong passwords of strangers', () => {
     expect(outcomeOf(await owner.send(CHANGE, change, from('203.0.113.3')), 'passwordChange')).toBe('OK');
   });
 
-  it('from a known network lock out that network alone, and not a known device in it', async () => {
+  it('lock out their own network alone if it is known, and no known device in it', async () => {
     const known = test.browser();
     expect((await signIn(known, '192.0.2.7', PASSWORD)).outcome).toBe('OK');
     for (let at = 0; at < FAILURES; at += 1) await signIn(test.browser(), '192.0.2.7', 'wrong');
@@ -105,7 +105,7 @@ describe('wrong passwords in a session', () => {
 });
 
 describe('registrations without mail', () => {
-  it('tell a network of few addresses whether they have an account', async () => {
+  it('reveal for only a few addresses per network whether they have an account', async () => {
     const input = { email: OWNER, password: PASSWORD, acceptPolicyVersion: POLICY };
     const attempt = async (ip: string) =>
       outcomeOf(await test.browser().send(REGISTER, { input }, from(ip)), 'register');

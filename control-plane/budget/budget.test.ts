@@ -67,7 +67,7 @@ describe('the API budget', () => {
     expect(await here.charge(caller('usr_last'), 10)).toMatchObject({ cost: 10 });
   });
 
-  it('of an address without account is a quarter, and is shared by an IPv6 /64 network', async () => {
+  it('is a quarter for an address without an account, and is shared by an IPv6 /64 network', async () => {
     expect(await granted([budget()], address('198.51.100.1'), 10)).toBeLessThanOrEqual((HOURLY / 4) * 1.02);
     const here = budget();
     await granted([here], address('2001:db8:1:2::1'), 10);
@@ -116,7 +116,7 @@ describe('the API budget', () => {
     expect(answer.headers.get('ratelimit')).toMatch(/^"queries";r=39\d\d;t=\d+$/);
   });
 
-  it('ends in RATE_LIMITED over HTTP, with Retry-After, and over WebSocket', async () => {
+  it('leads to RATE_LIMITED when it is spent, over HTTP with Retry-After, and over WebSocket', async () => {
     const user = await test.user('greedy@example.com');
     const greedy =
       '{ viewer { apiKeys(first: 100) { nodes { id owner { apiKeys(first: 9) { totalCount } } } } } }';

@@ -139,7 +139,7 @@ describe('configuration files', () => {
     });
   });
 
-  it('that several instances apply at once are applied once', async () => {
+  it('are applied once if several instances apply them at the same moment', async () => {
     await applyTo(test, { ...BASE, groups: { ...BASE.groups, vip: { ratio: '0.7' } } as typeof BASE.groups });
     const results = await Promise.all(Array.from({ length: 5 }, () => applyTo(test, BASE)));
     expect(results.map((changes) => changes.length).toSorted((one, other) => one - other)).toEqual([

@@ -65,7 +65,7 @@ describe('TLS options of the address', () => {
 });
 
 describe('the migration lock', () => {
-  it('names its holder while a start waits, and ends the wait', async () => {
+  it('is named with its holder while a start waits, and the wait ends after its limit', async () => {
     const [holder, waiting] = await Promise.all([connected('backup job'), connected('second start')]);
     await holder.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     const notices: string[] = [];
@@ -82,7 +82,7 @@ describe('the migration lock', () => {
 });
 
 describe('a schema of a later release', () => {
-  it('is refused by the name of its migration', async () => {
+  it('is refused with the name of its migration', async () => {
     const last = migrations.at(-1)?.name;
     await expect(migrate(database.url, migrations.slice(0, -1))).rejects.toThrow(
       `the schema is newer than this release, which lacks ${last}. Start the later release`,
@@ -91,7 +91,7 @@ describe('a schema of a later release', () => {
 });
 
 describe('a pooler', () => {
-  it('that shares connections between transactions is refused', async () => {
+  it('is refused if it shares connections between transactions', async () => {
     const pooler = await startTransactionPooler();
     const connect = async (): Promise<Client> => {
       const client = new Client({ host: '127.0.0.1', port: pooler.port, user: 'any', ssl: false });

@@ -130,7 +130,7 @@ describe('the export of the audit log', () => {
     expect(linesOf(text).filter(({ action }) => action.startsWith('test.'))).toHaveLength(2);
   });
 
-  it('by command prints what the state file does not count yet', async () => {
+  it('prints by command only the events after the position in the state file', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'gateway-audit-'));
     const file = path.join(folder, 'position');
     const command = async (environment = { GATEWAY_URL: test.url, GATEWAY_TOKEN: reader }) => {
@@ -152,7 +152,7 @@ describe('the export of the audit log', () => {
     }
   });
 
-  it('ends for a follower whose token is revoked', async () => {
+  it('ends when the token of its follower is revoked', async () => {
     const token = await tokenWith(['ADMIN_AUDIT_READ']);
     const answer = await get('?follow=true', token);
     const text = answer.text();

@@ -90,7 +90,7 @@ describe('downloads', () => {
   const sum = (rows: Record<string, string>[], column: string): bigint =>
     rows.reduce((total, row) => total + (parseDollars(row[column] ?? '') ?? 0n), 0n);
 
-  it('of usage and ledger agree with each other and with the balance to the micro-USD', async () => {
+  it('have the same sums for usage and ledger, which equal the balance to the micro-USD', async () => {
     const usage = await lines('usage.jsonl');
     const ledger = await lines('ledger.jsonl');
     const paid = usage.filter((row) => row['settlement'] === 'LEASE' || row['settlement'] === 'WALLET');
@@ -113,7 +113,7 @@ describe('downloads', () => {
     expect(sum(newest, 'balance_after')).toBe(parseDollars(balance));
   });
 
-  it('as CSV contain the same rows, and no formula for spreadsheets', async () => {
+  it('contain the same rows as CSV, and no formula for spreadsheets', async () => {
     const answer = await get('usage.csv');
     expect(answer.headers.get('content-type')).toMatch(/^text\/csv/);
     expect(answer.headers.get('content-disposition')).toBe('attachment; filename="usage.csv"');

@@ -174,7 +174,7 @@ describe('access to fields', () => {
     60_000,
   );
 
-  it("through node(id:) is limited by the scopes of an administrator's token", async () => {
+  it("is limited through node(id:) by the scopes of an administrator's token", async () => {
     const owner = actors.find(({ name }) => name === 'user')?.viewer;
     if (!owner) throw new Error('There is no user.');
     const input = { name: 'x', group: 'default', idempotencyKey: 'x' } as const;
@@ -187,7 +187,7 @@ describe('access to fields', () => {
     }
   });
 
-  it('that are sensitive requires a recent authentication of the browser session', async () => {
+  it('requires a recent authentication of the browser session for sensitive fields', async () => {
     const past = new Date(Date.now() - (freshUntil(new Date(0)).getTime() + 1000));
     const stale = { ...admin, session: { id: 'ses_01ARZ3NDEKTSV4RRFFQ69G5FAV', authenticatedAt: past } };
     const refused = [];

@@ -318,7 +318,7 @@ describe('a mutation', { timeout: TEST_MS }, () => {
     });
   });
 
-  it('with many sign-ins in one operation is QUERY_TOO_COMPLEX before a password is checked', async () => {
+  it('answers QUERY_TOO_COMPLEX for many sign-ins at once, before a password is checked', async () => {
     const guess = (at: number, password: string): string =>
       `g${at}: signIn(input: { email: "${ADMIN.email}", password: "${password}" }) { viewer { id } }`;
     const guesses = Array.from({ length: 19 }, (_, at) => guess(at, `wrong password ${at}`));

@@ -38,7 +38,7 @@ describe('the document store', () => {
     expect([store.size, store.bytes]).toEqual([1, bytes]);
   });
 
-  it('of the server forgets documents when a stranger sends many different ones', async () => {
+  it('forgets documents when a stranger sends many different ones to the server', async () => {
     const documents = new DocumentStore(64 * 1024);
     const test = await startTestApp({ documents });
     try {

@@ -50,7 +50,7 @@ describe('mutations', () => {
     expect(errorsOf(`mutation { change ...f } fragment f on Mutation { ${many} }`)).toEqual([TOO_MANY]);
   });
 
-  it('that check a password are allowed once, also under other names and in fragments, and cost more', () => {
+  it('are allowed once if they check a password, also by aliases and in fragments, and cost more', () => {
     expect(measure('mutation { signIn }').cost).toBe(HASH_COST + 1);
     expect(errorsOf('mutation { signIn change }')).toEqual([]);
     expect(errorsOf('mutation { a: signIn b: reauthenticate }')).toEqual([TOO_MANY_HASHES]);

@@ -155,7 +155,7 @@ describe('a WebSocket', () => {
     expect(await closeCode(socket)).toBe(1009);
   });
 
-  it('keeps operations of limited memory, and leaves other callers theirs', async () => {
+  it('is limited in the memory of its operations, and other callers keep theirs', async () => {
     const dan = await test.user('dan@example.com');
     const socket = await connected({ cookie: dan.cookie ?? '' });
     const unused = Array.from({ length: 30_000 }, () => ({}));
@@ -197,7 +197,7 @@ describe('a WebSocket', () => {
     expect(await flood((socket) => socket.send(' ', { fin: false }), 2 * FRAMES_PER_MESSAGE)).toBe(1008);
   });
 
-  it('shares the rate of messages of its caller, and leaves other callers theirs', async () => {
+  it('shares the message rate of its caller, and other callers keep theirs', async () => {
     const bob = await test.user('bob@example.com');
     const sockets = [
       await connected({ cookie: bob.cookie ?? '' }),

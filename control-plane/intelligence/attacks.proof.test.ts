@@ -116,13 +116,13 @@ describe('an attack', () => {
     expect(new Set(ATTACKS.map(([text]) => text)).size).toBeGreaterThanOrEqual(40);
   });
 
-  it.each(ATTACKS)('in a message becomes no item: %s', async (text, note) => {
+  it.each(ATTACKS)('creates no item when a message contains it: %s', async (text, note) => {
     obey(note);
     await ann.tell(text);
     expect(await texts()).toEqual([]);
   });
 
-  it('in a picture becomes no item and leaves the block as it was', async () => {
+  it('creates no item when a picture contains it, and the block stays the same', async () => {
     obey(FACT);
     await ann.tell(FACT);
     const before = await block();
@@ -140,7 +140,7 @@ describe('an attack', () => {
     expect(await block()).toBe(before);
   });
 
-  it('that the user writes as an item stays one line of the block', async () => {
+  it('stays one line of the block when the user writes it as an item', async () => {
     for (const [text] of ATTACKS.slice(0, 35)) {
       const input = { kind: 'PREFERENCE_PROFILE', text };
       const made = await ann.change('derivedItemCreate', 'DerivedItemCreateInput', input);

@@ -29,7 +29,7 @@ const rowLocksWaitedFor = async (): Promise<number> =>
   (await query(em(), sql`select 1 from pg_locks where locktype = 'transactionid' and not granted`)).length;
 
 describe('a deletion', () => {
-  it('of everything waits for a message that is being stored, and leaves nothing of it', async () => {
+  it('of all data waits for a message that is being stored, and leaves nothing of it', async () => {
     await ann.turn(['WORKING_ON'], true);
     const userId = await ann.id();
     let stored = (): void => undefined;
@@ -52,7 +52,7 @@ describe('a deletion', () => {
     expect(await query(em(), sql`select 1 from conversation where user_id = ${userId}`)).toEqual([]);
   });
 
-  it('of everything leaves no row of an item that is being written under the destroyed key', async () => {
+  it('of all data leaves no row of an item that is being written under the destroyed key', async () => {
     const userId = await ann.id();
     const contentKeys = contentKeysOf(test);
     const keys = {
@@ -73,7 +73,7 @@ describe('a deletion', () => {
 });
 
 describe('the audit log', () => {
-  it('says once an hour that a user changed a switch or deleted all, never what', async () => {
+  it('records once an hour that a user changed a switch or deleted all data, without details', async () => {
     for (const enabled of [true, true, false, true]) await ann.turn(['PREFERENCE_PROFILE'], enabled);
     const text = 'Prefers zanzibar tabs';
     await ann.change('derivedItemCreate', 'DerivedItemCreateInput', { kind: 'PREFERENCE_PROFILE', text });

@@ -52,7 +52,7 @@ const lastSystem = (): string | undefined =>
     ?.messages.find(({ role }) => role === 'system')?.content;
 
 describe('what the user says', () => {
-  it('is learned with its source, and sent with the next chat exactly as its reply shows', async () => {
+  it('is learned with its source, and is sent with the next chat exactly as the reply shows', async () => {
     await ann.turn(['PREFERENCE_PROFILE', 'CONVERSATION_SUMMARY', 'WORKING_ON'], true);
     const first = await ann.tell('I prefer short answers in British English. I am working on a tax report.');
     const items = await ann.items();
@@ -83,7 +83,7 @@ describe('what the user says', () => {
     expect(await ann.say(await ann.chat(), 'Hello')).toHaveLength(1);
   });
 
-  it('replaces what was said before, but not what the user wrote', async () => {
+  it('replaces earlier learned text, but no item that the user wrote', async () => {
     await ann.turn(['PREFERENCE_PROFILE'], true);
     await ann.tell('I prefer answers about code in Python.');
     await ann.tell('Actually I now prefer answers about code in Rust.');
@@ -138,7 +138,7 @@ describe('what the user says', () => {
 });
 
 describe('a switch', () => {
-  it('that is off keeps its kind from being learned and sent; with all off nothing is stored', async () => {
+  it('stops learning and sending of its kind while it is off; with all off nothing is stored', async () => {
     const told = 'Every Friday I deploy. I prefer tabs. I am building a boat.';
     await ann.tell(told);
     expect([await jobs(), await ann.items()]).toEqual([[], []]);
@@ -154,7 +154,7 @@ describe('a switch', () => {
     expect(lastSystem()).toBeUndefined();
   });
 
-  it('that is turned off while a chat is read stops what is learned from it', async () => {
+  it('stops learning from a chat when it is turned off while the chat is read', async () => {
     await ann.turn(['PREFERENCE_PROFILE', 'WORKING_ON'], true);
     const chat = await ann.chat();
     await ann.say(chat, 'I prefer tabs. I am building a boat.');
@@ -180,7 +180,7 @@ describe('a switch', () => {
     expect((await ann.items()).some(({ text }) => text.includes('spaces'))).toBe(false);
   });
 
-  it('that is turned off with its items deletes an item that a job is writing, too', async () => {
+  it('deletes also an item that a job is writing, when it is turned off with its items', async () => {
     await ann.turn(PERSONAL_KINDS, true);
     const userId = await ann.id();
     const key = await contentKeysOf(test).of(userId);
@@ -196,7 +196,7 @@ describe('a switch', () => {
     expect(await ann.items(['WORKING_ON'])).toEqual([]);
   });
 
-  it('does not matter for a temporary chat or a message without items', async () => {
+  it('has no effect on a temporary chat or a message without items', async () => {
     await ann.turn(PERSONAL_KINDS, true);
     await ann.tell('I prefer tabs.');
     expect(await ann.say(await ann.chat(true), 'Hello')).toEqual([]);
@@ -207,7 +207,7 @@ describe('a switch', () => {
 });
 
 describe('a deletion', () => {
-  it('of a chat deletes the items that rest on it alone, and its job', async () => {
+  it('of a chat deletes its job and the items that have no other source', async () => {
     await ann.turn(PERSONAL_KINDS, true);
     const first = await ann.tell('I prefer tabs. Every Friday I deploy the site.');
     await ann.tell('Every Friday I deploy the site.');
@@ -243,7 +243,7 @@ describe('a deletion', () => {
     expect([await ann.items(), await jobs()]).toEqual([[], []]);
   });
 
-  it('of everything leaves no row, no switch and no key', async () => {
+  it('of all data leaves no row, no switch and no key', async () => {
     await ann.turn(PERSONAL_KINDS, true);
     await ann.tell('I prefer tabs. Every Friday I deploy. I am building a boat.');
     const [item] = await ann.items();
@@ -294,7 +294,7 @@ describe('the model that reads chats', () => {
     expect(await texts()).toContain('I prefer tabs.');
   });
 
-  it('does not read, at the cost of the operator, what failed and was not paid for', async () => {
+  it('does not read failed chats that nobody paid for, at the cost of the operator', async () => {
     await ann.turn(PERSONAL_KINDS, true);
     dataPlane.reply = () => undefined;
     const chat = await ann.chat();
@@ -303,7 +303,7 @@ describe('the model that reads chats', () => {
     expect(ofChat).toEqual([]);
   });
 
-  it('that answers nonsense is asked three times, then its chat waits until it continues', async () => {
+  it('is asked three times if it answers nonsense; then the chat waits for its next message', async () => {
     await ann.turn(PERSONAL_KINDS, true);
     dataPlane.read = () => 'I would rather not.';
     const chat = await ann.tell('I prefer tabs.');
@@ -321,7 +321,7 @@ describe('the model that reads chats', () => {
     expect([await jobs(), await texts()]).toMatchObject([[], expect.arrayContaining(['I prefer tabs.'])]);
   });
 
-  it('that sends megabytes without an end is not read to their end', async () => {
+  it('is read no further than the limit if it sends megabytes without an end', async () => {
     await ann.turn(PERSONAL_KINDS, true);
     dataPlane.read = () => `{"operations":[]}${' '.repeat(1_000_000)}`;
     await ann.tell('I prefer tabs.');
@@ -351,7 +351,7 @@ describe('the model that reads chats', () => {
     expect(await jobs()).toEqual([]);
   });
 
-  it('reads at once what is postponed at the moment when the budget is raised', async () => {
+  it('reads postponed chats at once when the budget is raised', async () => {
     await ann.turn(PERSONAL_KINDS, true);
     const { version } = await personalSettings(em());
     await ann.say(await ann.chat(), 'I prefer tabs.');
@@ -365,7 +365,7 @@ describe('the model that reads chats', () => {
     expect(await jobs()).toEqual([]);
   });
 
-  it('gives no user a second chance by new chats while a failed chat waits', async () => {
+  it('does not read new chats of a user while a failed chat of the user waits', async () => {
     await ann.turn(PERSONAL_KINDS, true);
     dataPlane.read = () => undefined;
     await ann.tell('I prefer tabs.');

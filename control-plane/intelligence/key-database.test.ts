@@ -68,7 +68,7 @@ describe('keys in a database of their own', () => {
     expect((await contentKeys.find('usr_ann'))?.open('msg_1', sealed)).toBe('otters');
   });
 
-  it('are required at every later start, and no other database is taken for theirs', async () => {
+  it('are required at every later start, and another database is refused', async () => {
     await open(keys.url);
     await expect(open(null)).rejects.toThrow('CONTENT_KEYS_URL is not set');
     const other = await createEmptyDatabase();
@@ -76,14 +76,14 @@ describe('keys in a database of their own', () => {
     await other.drop();
   });
 
-  it('that cannot be reached stop the start with the name of the setting and no password', async () => {
+  it('stop the start if they cannot be reached, with the name of the setting and no password', async () => {
     const failure = await open('postgres://me:hunter2@127.0.0.1:1/keys').catch((error: unknown) => error);
     expect(String(failure)).toMatch(/CONTENT_KEYS_URL: no connection to 127.0.0.1:1\/keys/);
     expect(String(failure)).not.toContain('hunter2');
   });
 });
 
-it('content of a lost key is empty, and content of a later release is an error', async () => {
+it('make content empty if they are lost; content of a later release is an error', async () => {
   const contentKeys = contentKeysOf({ orm, settings: { secretKey: SECRET_KEY } });
   const sealed = (await contentKeys.of('usr_ann')).seal('msg_1', 'otters');
   await contentKeys.destroy('usr_ann');

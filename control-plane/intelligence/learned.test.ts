@@ -66,7 +66,7 @@ describe('a notice', () => {
     expect(await shown()).toEqual([[RUST, PYTHON]]);
   });
 
-  it('that no page has shown keeps the state that the user saw last', async () => {
+  it('keeps the state that the user saw last, while no page has shown it', async () => {
     await ann.tell(PYTHON);
     await ann.tell(RUST);
     expect(await shown()).toEqual([[RUST, null]]);

@@ -309,7 +309,7 @@ describe('a key', () => {
     expect(rows).toEqual([]);
   });
 
-  it('of another user gets the same errors as a key that does not exist', async () => {
+  it('returns the same errors for another user as a key that does not exist', async () => {
     const id = await make(ann);
     const bob = await test.user('bob@example.com');
     const none = 'key_01ARZ3NDEKTSV4RRFFQ69G5FAV';

@@ -44,7 +44,7 @@ const secretsIn = (environment: NodeJS.ProcessEnv) =>
   Object.values(environment).filter((value) => Object.values(SECRETS).includes(value ?? ''));
 
 describe('the environment', () => {
-  it('of the demo upstream has no settings of the gateway', () => {
+  it('contains no settings of the gateway for the demo upstream', () => {
     const environment = demoEnvironment(plan, INHERITED);
     expect(secretsIn(environment)).toEqual([]);
     expect(Object.keys(environment).sort()).toEqual([
@@ -55,7 +55,7 @@ describe('the environment', () => {
     ]);
   });
 
-  it('of the card processor has its own secrets, and pages under the host name of the console', () => {
+  it('contains its own secrets for the card processor, and pages under the host name of the console', () => {
     const environment = processorEnvironment(
       { ...plan, consoleUrl: 'https://console.example.com' },
       INHERITED,
@@ -69,13 +69,13 @@ describe('the environment', () => {
     expect(environment.PROCESSOR_KEY).not.toBe(environment.PROCESSOR_WEBHOOK_SECRET);
   });
 
-  it('of the node has its own settings alone', () => {
+  it('contains only its own settings for the node', () => {
     const environment = nodeEnvironment(plan, INHERITED);
     expect(secretsIn(environment)).toEqual([]);
     expect(environment).toMatchObject({ PATH: '/usr/bin', LOG_LEVEL: 'warn', METRICS_TOKEN: 'token' });
   });
 
-  it('of the control plane has its own settings, and nothing of other programs or of the node', () => {
+  it('contains its own settings for the control plane, and nothing of other programs or the node', () => {
     const environment = controlEnvironment(plan, { ...INHERITED, PGSSLMODE: 'require' }, 'postgres://own');
     expect(environment).toMatchObject({
       ...{ ADMIN_EMAIL: SECRETS.ADMIN_EMAIL, ADMIN_PASSWORD: SECRETS.ADMIN_PASSWORD },
@@ -86,7 +86,7 @@ describe('the environment', () => {
     expect(foreign.filter((name) => name in environment)).toEqual([]);
   });
 
-  it('leads the node to the port for nodes', () => {
+  it('gives the node the address of the port for nodes', () => {
     const { NODE_INTERFACE_PORT: port } = controlEnvironment(plan, INHERITED, 'postgres://localhost/x');
     expect(Number(port)).toBeGreaterThan(0);
     expect(nodeEnvironment(plan, INHERITED).CONTROL_URL).toBe(`http://127.0.0.1:${port}`);

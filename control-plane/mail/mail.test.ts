@@ -104,7 +104,7 @@ describe('a queued mail', () => {
     expect([mailbox.mails, await outbox()]).toEqual([[], []]);
   });
 
-  it('that is deferred is composed when it is sent, and dropped if the composer returns none', async () => {
+  it('is composed when it is sent if it is deferred, and dropped if the composer returns none', async () => {
     await enqueueDeferredMail(em(), { to: MAIL.to, letter: 'hello', about: { name: 'Ann' } });
     await enqueueDeferredMail(em(), { to: MAIL.to, letter: 'hello', about: {} });
     await round();

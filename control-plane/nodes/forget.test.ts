@@ -33,7 +33,7 @@ async function balanceOf(walletId: string): Promise<string | undefined> {
 }
 
 describe('a node that is lost for ever', () => {
-  it('returns the credit of its leases, cash and gift, and stops counting', async () => {
+  it('returns cash and gift credit of its leases, and counts no longer as a node', async () => {
     const { walletId } = await money.wallet({ cash: 3_000_000n, gift: 1_000_000n });
     const { nodeId, journalId } = await money.node();
     const token = await rotateNodeToken(money.em(), nodeId);
@@ -49,7 +49,7 @@ describe('a node that is lost for ever', () => {
     expect(await nodeById(money.em(), nodeId)).toMatchObject({ lastSeenAt: null });
   });
 
-  it('is refused while it was heard within a minute, and if it is unknown', async () => {
+  it('is not forgotten within a minute of its last contact, or if it is unknown', async () => {
     const { nodeId } = await money.node();
     await expect(shutOut(money.em(), nodeId)).rejects.toMatchObject({ code: 'CONFLICT' });
     await expect(shutOut(money.em(), 'nod_unknown')).rejects.toMatchObject({ code: 'NOT_FOUND' });

@@ -58,7 +58,7 @@ async function settingsFor(
 }
 
 describe('the key of the ids of stored objects', () => {
-  it('is made once, and each node gets the same one, sealed for it alone', async () => {
+  it('is made once, and each node gets the same one, sealed for that node', async () => {
     const nodes = [generateKeyPairSync('x25519'), generateKeyPairSync('x25519')];
     const sealed = await Promise.all(
       nodes.map(({ publicKey }) => settingsFor(exportPublicKey(publicKey), SECRET_KEY)),
@@ -74,7 +74,7 @@ describe('the key of the ids of stored objects', () => {
     expect(() => first && unseal(sealed[1]?.stateKey ?? '', first.privateKey, 'settings')).toThrow();
   });
 
-  it('that cannot be decrypted is left out and reported, and the settings still arrive', async () => {
+  it('is left out and reported if it cannot be decrypted, and the settings still arrive', async () => {
     const { publicKey } = generateKeyPairSync('x25519');
     const troubles: unknown[] = [];
     const other = 'another secret key of thirty-two bytes';

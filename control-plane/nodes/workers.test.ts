@@ -189,7 +189,7 @@ describe('a node with workers', () => {
     expect(serving.filter(({ nodeId }) => nodeId === id).map((each) => each.id)).toEqual([first.id]);
   });
 
-  it('is forgotten with all its leases, and only when no worker was heard', async () => {
+  it('is forgotten with all its leases, only while no worker has contact', async () => {
     const { walletId } = await money.wallet({ cash: 9_000_000n });
     const { id, token, workers } = await startNode(2);
     const want = { walletId, keyId: null, want: 1_000_000n, need: 1_000_000n, waiting: 1_000_000n };

@@ -107,7 +107,7 @@ describe('a top-up with play money', () => {
     ]);
   });
 
-  it('is disputed without a debt: what is left is held, and a won dispute returns just that', async () => {
+  it('is disputed without a debt: the rest is held, and a won dispute returns exactly the rest', async () => {
     const customer = await house.customer();
     const { payment, topUp } = await customer.paid('25.00');
     await spend(customer, 20);
@@ -160,7 +160,7 @@ describe('the settings', () => {
     expect(settings).toMatchObject({ apiAddress: moved.address, apiOrigin: moved.address, playMoney: true });
   });
 
-  it('of an operator are never replaced, and none are made if the demo is not allowed', async () => {
+  it('are not replaced if an operator made them, nor made if the demo is not allowed', async () => {
     const { secretKey } = house.test.settings;
     const play = { address: 'http://127.0.0.1:9', key: 'a key of the demo', webhookSecret: 'a secret of it' };
     await end();

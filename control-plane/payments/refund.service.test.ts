@@ -52,7 +52,7 @@ async function storedFor(topUpId: string) {
 const cashOf = async (customer: Customer) => (await customer.wallet()).cash;
 
 describe('a refund', () => {
-  it('keeps its reason and who asked for it, and is not repeated once it was made', async () => {
+  it('keeps its reason and its author, and is not repeated once it was made', async () => {
     const customer = await house.customer();
     const { topUp } = await customer.paid('25');
     expect(await refund(topUp.id, '10', { reason: '  Agreed by mail. ' })).toEqual([]);
@@ -80,7 +80,7 @@ describe('a refund', () => {
     });
   });
 
-  it('that the processor has not confirmed is due again after a minute', async () => {
+  it('is due again after a minute if the processor has not confirmed it', async () => {
     const customer = await house.customer();
     const { topUp } = await customer.paid('25');
     house.processor.mood = 'down';
@@ -96,7 +96,7 @@ describe('a refund', () => {
     expect(await cashOf(customer)).toBe('15.00');
   });
 
-  it('that is repeated is looked for among the refunds of its own payment, with one question', async () => {
+  it('is first searched among the refunds of its payment when repeated, with one request', async () => {
     const customer = await house.customer();
     const [{ topUp, payment }, other] = [await customer.paid('25'), await customer.paid('25')];
     house.processor.mood = 'lost';
@@ -112,7 +112,7 @@ describe('a refund', () => {
     expect(await storedFor(topUp.id)).toMatchObject({ status: 'SUCCEEDED' });
   });
 
-  it('that cannot be booked is an error of the job, and is not forgotten', async () => {
+  it('is an error of the job if it cannot be booked, and stays due', async () => {
     const customer = await house.customer();
     const { topUp, payment } = await customer.paid('25');
     house.processor.mood = 'down';
@@ -133,7 +133,7 @@ describe('a refund', () => {
     await query(em(), sql`update top_up_refund set check_at = null where id = ${own?.id ?? ''}`);
   });
 
-  it('that the processor refuses says why, and is not repeated', async () => {
+  it('names the reason if the processor refuses it, and is not repeated', async () => {
     const customer = await house.customer();
     const { topUp, payment } = await customer.paid('25');
     house.processor.refund(payment.id, 2500);
@@ -155,7 +155,7 @@ describe('a refund', () => {
     expect(await storedFor(topUp.id)).toBeUndefined();
   });
 
-  it('names what is left, and of an unpaid or unknown top-up what to do', async () => {
+  it('names the refundable rest, and says what to do for an unpaid or unknown top-up', async () => {
     const customer = await house.customer();
     const { topUp } = await customer.paid('25');
     await refund(topUp.id, '20');
@@ -170,7 +170,7 @@ describe('a refund', () => {
     expect(unknown?.message).toMatch(/^There is no such top-up/);
   });
 
-  it('and a cancellation are possible while no new payments by card are offered', async () => {
+  it('is possible, like a cancellation, while no new payments by card are offered', async () => {
     const customer = await house.customer();
     const [{ topUp }, open] = [await customer.paid('25'), await customer.open('30')];
     await query(em(), sql`update payment_settings set card_enabled = false`);
@@ -186,7 +186,7 @@ describe('a refund', () => {
     expect(await cashOf(customer)).toBe('15.00');
   });
 
-  it('of a credited payment that the processor did not name is refused', async () => {
+  it('is refused for a credited payment that the processor did not name', async () => {
     const customer = await house.customer();
     const walletId = await ensureWallet(em(), customer.userId);
     const id = await createTopUp(em(), { walletId, method: 'CARD', amount: 5_000_000n });
@@ -195,7 +195,7 @@ describe('a refund', () => {
     expect(await cashOf(customer)).toBe('5.00');
   });
 
-  it('of a deposit is refused, because no processor has it', async () => {
+  it('is refused for a deposit, because no processor has it', async () => {
     const customer = await house.customer();
     const walletId = await ensureWallet(em(), customer.userId);
     const deposit = {

@@ -10,7 +10,7 @@ import { newLife, step } from './topup.rules.ts';
 
 const LIVES = TAKES_ALL_CASES ? 100_000 : 20_000;
 
-it(`${LIVES} random lives leave in the wallet what is due, with each reference used once`, () => {
+it(`after ${LIVES} random lives the wallet has the due balance, with each reference used once`, () => {
   let lives = 0;
   fc.assert(
     fc.property(deliveries, ({ events, due }) => {

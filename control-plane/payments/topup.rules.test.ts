@@ -80,7 +80,7 @@ describe('a top-up by card', () => {
     ]);
   });
 
-  it('takes back what was reported before the payment once the payment is known', () => {
+  it('takes back earlier reported refunds and disputes once the payment is known', () => {
     const before = [
       refund('a', 5n, 'SUCCEEDED'),
       refund('b', 6n, 'FAILED'),
@@ -164,7 +164,7 @@ describe('a top-up on a blockchain', () => {
 });
 
 describe('a random life of a payment', () => {
-  it('leaves in the wallet what its objects say last, and uses no reference twice', () => {
+  it('leaves the balance that its last objects state, and uses no reference twice', () => {
     fc.assert(
       fc.property(deliveries, ({ events, due }) => {
         const done = live(events);

@@ -98,14 +98,14 @@ describe('a new top-up', () => {
     expect(await automatic.learn(null)).toMatchObject({ automatic: true, saveCard: false, checkAt: null });
   });
 
-  it('of an unknown wallet is refused, and unknown ids have no news', async () => {
+  it('is refused for an unknown wallet, and unknown ids have no news', async () => {
     const draft = { walletId: 'wal_none', method: 'CARD' as const, amount: DOLLAR };
     expect(await codeOf(createTopUp(em(), draft))).toMatch(/^NOT_FOUND: There is no such wallet/);
     const news = { events: [PAID], actor: SYSTEM_ACTOR };
     expect(await codeOf(applyNews(em(), NO_TOP_UP, news))).toMatch(/^NOT_FOUND: There is no such top-up/);
   });
 
-  it('with play money is refused if no demo runs', async () => {
+  it('is refused with play money if no demo runs', async () => {
     const { walletId } = await money.wallet({});
     const draft = { walletId, method: 'CARD' as const, amount: DOLLAR, playMoney: true };
     expect(await codeOf(createTopUp(em(), draft))).toMatch(/^CONFLICT: The demo/);
@@ -113,7 +113,7 @@ describe('a new top-up', () => {
 });
 
 describe('a payment', () => {
-  it('is credited once, mailed, counted and told', async () => {
+  it('is credited once, mailed, counted and published', async () => {
     const { id, userId, learn, cash } = await newTopUp();
     const [before, mails] = [await countOf('TOP_UP_CARD', 'credit'), await mailsQueued()];
     for (let times = 0; times < 3; times += 1)
@@ -126,7 +126,7 @@ describe('a payment', () => {
     expect(told[0]).toEqual({ topic: 'topUpUpdated', audience: userId, id });
   });
 
-  it('of another amount than asked for is credited, and named', async () => {
+  it('is credited with an amount other than requested, and the difference is an issue', async () => {
     const { learn, cash } = await newTopUp();
     const paid: TopUpEvent = { type: 'PAID', amount: 24n * DOLLAR };
     expect(await learn(paid)).toMatchObject({ issue: 'AMOUNT_DIFFERS' });
@@ -146,7 +146,7 @@ describe('a payment', () => {
     expect(await mailsQueued()).toBe(mails);
   });
 
-  it('that was posted with another amount is an error, and changes nothing', async () => {
+  it('is an error if it was posted with another amount, and changes nothing', async () => {
     const { id, walletId, learn } = await newTopUp();
     const other = { walletId, amount: 1n, actor: SYSTEM_ACTOR, description: 'test' };
     await creditCash(em(), { ...other, kind: 'ADJUSTMENT', reference: `topup:${id}:credit` });
@@ -160,7 +160,7 @@ describe('refunds and disputes', () => {
     ...{ type: 'REFUND', id: `re_${status === 'REQUESTED' ? 'own' : 'theirs'}`, amount: 5n * DOLLAR, status },
   });
 
-  it('leave the wallet with names of their own, and come back if they fail or are won', async () => {
+  it('debit the wallet under references of their own, and are returned if they fail or are won', async () => {
     const { id, learn, cash } = await newTopUp();
     const ids = (event: TopUpEvent): TopUpEvent =>
       'id' in event ? { ...event, id: `${event.id}_${id}` } : event;
@@ -182,7 +182,7 @@ describe('refunds and disputes', () => {
     ]);
   });
 
-  it('that happened already take more than the cash, and those that are asked for do not', async () => {
+  it('take more than the cash if they already happened, but not if they are requested', async () => {
     const { id, walletId, learn, cash } = await newTopUp();
     await learn(PAID);
     const big = { type: 'REFUND' as const, amount: 20n * DOLLAR };
@@ -205,7 +205,7 @@ describe('refunds and disputes', () => {
     expect(row).toBeUndefined();
   });
 
-  it('of a payment that is not known yet are kept with their highest state, and applied later', async () => {
+  it('are kept with their highest state if their payment is not known yet, and applied later', async () => {
     const { id, learn, cash } = await newTopUp();
     const keep = (fact: Parameters<typeof keepFact>[2]) => keepFact(em(), `pi_${id}`, fact);
     const early = { type: 'REFUND' as const, id: `re_${id}`, amount: 5n * DOLLAR };
@@ -232,7 +232,7 @@ describe('refunds and disputes', () => {
     ]);
   });
 
-  it('that are stored while their payment is credited are not missed', async () => {
+  it('are not missed if they are stored while their payment is credited', async () => {
     const { id, learn, cash } = await newTopUp();
     const [stored, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const storing = inTransaction(em(), async (inner) => {
@@ -254,7 +254,7 @@ describe('refunds and disputes', () => {
     expect(await cash()).toBe(20n * DOLLAR);
   });
 
-  it('end the repetition of a refund once it is decided', async () => {
+  it('end the repetitions of a refund once it is decided', async () => {
     const { id, learn } = await newTopUp();
     await learn(PAID);
     const event = { type: 'REFUND' as const, id: `re_${id}`, amount: DOLLAR };
@@ -286,14 +286,14 @@ describe('the details of a top-up', () => {
     expect(await learn(PAID)).toMatchObject({ ...details, checkoutUrl: null });
   });
 
-  it('name an issue until it is ended', async () => {
+  it('name an issue until it is resolved', async () => {
     const { learn } = await newTopUp();
     expect((await learn(null, { details: { issue: 'NOT_AT_PROCESSOR' } })).issue).toBe('NOT_AT_PROCESSOR');
     expect((await learn(null)).issue).toBe('NOT_AT_PROCESSOR');
     expect((await learn(null, { details: { issue: null } })).issue).toBeNull();
   });
 
-  it('plan one more comparison after the payment, and none after an end without payment', async () => {
+  it('schedule one more comparison after the payment, and none after an end without payment', async () => {
     const checkAt = new Date(Date.now() + 600_000);
     const paid = await newTopUp({ checkAt });
     expect((await paid.learn({ type: 'PROGRESS', stage: 'AWAITING_PAYMENT' })).checkAt).toEqual(checkAt);
@@ -339,7 +339,7 @@ describe('a deposit', () => {
     expect((await mailsQueued()) - mails).toBe(2);
   });
 
-  it('of an unknown wallet is refused', async () => {
+  it('is refused for an unknown wallet', async () => {
     const deposit = { walletId: 'wal_none', reference: 'nobody', amount: DOLLAR, actor: SYSTEM_ACTOR };
     expect(await codeOf(recordCryptoTopUp(em(), { ...deposit, state: 'SEEN' }))).toMatch(/^NOT_FOUND/);
   });

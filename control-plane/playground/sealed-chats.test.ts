@@ -134,7 +134,7 @@ async function plainChat(): Promise<string> {
   return id;
 }
 
-it('a stored chat is in no column as plain text, and its user reads all of it', async () => {
+it('a stored chat is in no column as plain text, and its user can read all of it', async () => {
   const id = await chat('What does the otter say?');
   const text = await stored();
   expect(text).toContain(id);

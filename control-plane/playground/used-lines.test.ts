@@ -137,7 +137,7 @@ describe('a line of a reply', () => {
     expect(await lines()).toEqual([{ ...line, itemId: '', text: '' }]);
   });
 
-  it('of an earlier release is moved to its own row once, and loses its text with its item', async () => {
+  it('from an earlier release is moved to its own row once, and loses its text with its item', async () => {
     const key = await keys().of(userId);
     const [reply] = await query<{ id: string }>(
       em(),

@@ -301,7 +301,7 @@ describe('a place', () => {
     expect(both.filter(({ hasRoom }) => hasRoom)).toHaveLength(1);
   });
 
-  it('with a larger share counts for one more minute if the node may have used the share', async () => {
+  it('counts for one more minute if its share was larger and the node may have used the share', async () => {
     const pool = await Pool.open(2);
     await query(money.em(), sql`delete from permit_node`);
     await promiseAt(pool, 0, [0, 1]);

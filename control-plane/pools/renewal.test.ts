@@ -114,7 +114,7 @@ describe('a renewal', () => {
     expect((await poolNow(pool.id)).endsAt.getTime() - pool.endsAt.getTime()).toBe(30 * DAY_MS);
   });
 
-  it('of an ended pool starts now, and is refused after fourteen days', async () => {
+  it('starts now if the pool has ended, and is refused after fourteen days', async () => {
     const buyer = await market.buyer(4n * BASE);
     const pool = await poolOf(buyer, '-13 days');
     const { period } = await market.renew(buyer, pool.id);
@@ -156,7 +156,7 @@ describe('automatic renewal', () => {
     for (const pool of pools) expect((await poolNow(pool.id)).endsAt).toEqual(pool.endsAt);
   });
 
-  it('of one pool may fail without stopping that of other pools', async () => {
+  it('fails for one pool without stopping the renewal of others', async () => {
     const owner = await market.buyer(4n * BASE);
     const broken = await autoRenew(owner, '21 hours');
     const pool = await autoRenew(owner, '22 hours');

@@ -60,7 +60,7 @@ it('a failed run is shown with its reason; after a successful run only its time 
   expect(await viewOf('pools')).toMatchObject({ lastError: null, lastFailedAt: failed?.lastFailedAt });
 });
 
-it('of runs in two processes, the run that started later is shown, even if it ends first', async () => {
+it('listJobs shows the run that started later of two processes, even if that run ends first', async () => {
   let finish = (): void => undefined;
   const slow = new Promise<void>((resolve) => {
     finish = resolve;
@@ -100,7 +100,7 @@ it('the next run is due after the interval, or after the idle time if that is lo
   expect(await untilNext('pools')).toBeGreaterThan(100_000);
 });
 
-it('a job goes on while the database is unreachable, and reports its own failure', async () => {
+it('a job continues while the database is unreachable, and reports its own failure', async () => {
   let isAway = true;
   const troubles: unknown[] = [];
   const work = job(() => (isAway ? Promise.reject(new Error('Work failed.')) : Promise.resolve()), {

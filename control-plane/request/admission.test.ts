@@ -109,7 +109,7 @@ describe('the size of a body', () => {
 });
 
 describe('the memory of bodies', () => {
-  it('is bounded per anonymous network, and leaves accounts and nodes theirs', async () => {
+  it('is bounded per anonymous network, and accounts and nodes keep theirs', async () => {
     const count = Math.floor(BODY_MEMORY.anonymous.perCaller / BODY_BYTES);
     const sockets = Array.from({ length: count }, () => {
       const socket = open();

@@ -35,13 +35,13 @@ describe('the rate of a caller', () => {
     );
   });
 
-  it('is its own: what one caller uses is not missing for another', () => {
+  it('is separate: the use of one caller does not reduce the rate of another', () => {
     const rates = new Rates(LIMITS, () => 0);
     expect(granted(rates, ann)).toBe(20);
     expect(granted(rates, { rank: 'user', name: 'usr_bob' })).toBe(20);
   });
 
-  it('of all anonymous callers together is bounded, and takes nothing from users', () => {
+  it('is bounded for all anonymous callers together, and takes nothing from users', () => {
     const rates = new Rates(LIMITS, () => 0);
     const all = ['a', 'b', 'c', 'd'].map((name) => granted(rates, stranger(name)));
     expect(all).toEqual([20, 20, 10, 0]);

@@ -104,7 +104,7 @@ describe('a global object', () => {
     expect(Object.keys(FINDERS).toSorted()).toEqual(Object.keys(TYPE_NAMES).toSorted());
   });
 
-  it.each(typesWithIds())('of type %s is found by id only by callers who may see it', async (type) => {
+  it.each(typesWithIds())('is returned by id only to callers who may see it: %s', async (type) => {
     const id = ids[type] ?? '';
     expect(TYPE_NAMES[prefixOf(id) ?? '']).toBe(type);
     const found = { __typename: type, id };

@@ -128,7 +128,7 @@ describe('SECRET_KEY', () => {
     expect(found.toSorted()).toEqual([...new Set(known)].toSorted());
   });
 
-  it('is refused if it is another one, also by an installation from before the canary', async () => {
+  it('is refused if it is another key, also by an installation from before the canary', async () => {
     await fill();
     await expect(requireSameKey(em(), NEW)).rejects.toThrow(/not the key of this installation/);
     await requireSameKey(em(), OLD);
@@ -160,7 +160,7 @@ describe('SECRET_KEY', () => {
     expect(await pass(NEW)).toEqual({ moved: 0, left: 0, unreadable: 0 });
   }, 30_000);
 
-  it('that was replaced is refused, and moves nothing back', async () => {
+  it('is refused after its replacement, and re-encrypts nothing', async () => {
     await expect(requireSameKey(em(), OLD)).rejects.toThrow(/not the key of this installation/);
     await expect(requireSameKey(em(), joinKeys(OLD, NEW))).rejects.toThrow(/was replaced by another key/);
     await expect(pass(joinKeys(OLD, NEW))).rejects.toThrow(/was replaced by another key/);

@@ -171,7 +171,7 @@ describe('the access of an upstream', () => {
     expect(await fieldsOf({ baseUrl: vertex, access: elsewhere })).toEqual(['tokenUrl']);
   });
 
-  it('is checked again when the formats change and it is left out', async () => {
+  it('is checked again when an update changes the formats and omits the access', async () => {
     const access = { auth: 'AWS_KEYS', region: 'us-east-1', style: 'BEDROCK' };
     const { id, version } = await saved({ name: 'kept', protocols: ['MESSAGES'], access });
     const answer = await save({ id, version, name: 'kept', protocols: ['CHAT_COMPLETIONS'] });
@@ -277,7 +277,7 @@ describe('the access of an upstream', () => {
     expect(seen.at(-1)?.headers.authorization).toBeUndefined();
   });
 
-  it('comes from presets that are valid as they are, with different ids, and a source each', async () => {
+  it('has presets that are valid unchanged, with different ids, and a source each', async () => {
     const { data } = await admin.send(
       '{ admin { upstreamPresets { id source access { auth } quirks { kind member } quirksSource } } }',
     );

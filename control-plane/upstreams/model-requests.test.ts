@@ -25,7 +25,7 @@ describe('a list of models', () => {
     expect(hostFor(baseUrl)).toBe(host);
   });
 
-  it('is recognised in every shape, and nothing else is taken for one', () => {
+  it('is recognised in every shape, and nothing else is recognised as one', () => {
     expect(namesIn({ data: [{ id: 'a' }] }, 'openai-chat')).toEqual(['a']);
     expect(namesIn({ models: [{ name: 'models/a' }] }, 'google-generate')).toEqual(['a']);
     expect(namesIn({ data: [{ name: 'a' }, 7, null] }, 'openai-chat')).toEqual(['a', '', '']);

@@ -55,7 +55,7 @@ describe('quirks', () => {
     return rows[0]?.payload.quirks;
   };
 
-  it('of a provider are saved and published to nodes', async () => {
+  it('are saved for a provider and published to nodes', async () => {
     const clamp = { kind: 'CLAMP', member: 'temperature', max: 1 };
     const saved = await set(providerId, 1, clamp);
     const row = { ...clamp, other: null, value: null, min: null };
@@ -74,7 +74,7 @@ describe('quirks', () => {
     expect(codesOf(await set(providerId, 1, good), 'adminQuirksSet')).toEqual(['STALE_VERSION']);
   });
 
-  it('of a route are saved beside those of its provider', async () => {
+  it('are saved for a route beside those of its provider', async () => {
     list = '{"data":[{"id":"m-2"},{"id":"m-1"},{"id":"m-1"},{"id":"bad name"},{}]}';
     const modelId = pick<string>(
       await admin.send('{ catalogModel(name: "swift") { id } }'),
@@ -106,7 +106,7 @@ describe('quirks', () => {
     expect(await payloadOf(id)).toMatchObject([{ kind: 'NO_SYSTEM', other: 'user' }]);
   });
 
-  it('leave the routing of the model to an own setting, which is published to nodes', async () => {
+  it('do not include the routing of the model, a separate setting that nodes receive', async () => {
     const read = '{ catalogModel(name: "swift") { id version routing } }';
     const { id, version, routing } = pick<{ id: string; version: number; routing: string }>(
       await admin.send(read),

@@ -40,7 +40,7 @@ describe('an Idempotency-Key', () => {
     expect(judgeReservation(recordOf({ abandoned: true }), other)).toBe('TAKE');
   });
 
-  test('of a charged request is never free, even if its process died', () => {
+  test('is never free after its request was charged, even if the process died', () => {
     for (const fingerprint of ['f1', 'f2'])
       for (const abandoned of [false, true])
         for (const succeeded of [false, true]) {

@@ -85,7 +85,7 @@ describe('after settled requests', () => {
     ).toMatch(/not charged/);
   });
 
-  it('a receipt of a client that left says that it was charged only if it was', async () => {
+  it('a receipt states a charge of a client that left only if the client was charged', async () => {
     const read = async ({ requestId }: ReportedUsage) =>
       pick(await owner.send(RECEIPT, { id: requestId }), 'requestReceipt');
     const disconnected = 'The client disconnected after content was relayed.';

@@ -198,20 +198,20 @@ describe('a reported record', () => {
     expect(refusal(usage(more))).toContain(reason);
   });
 
-  test('with an unknown key is settled, because its lease says who pays', () => {
+  test('is settled with an unknown key, because its lease says who pays', () => {
     expect(refusal(usage({ keyId: 'k9' }))).toBe(undefined);
   });
 
-  test('of a free request is refused if its key belongs to another wallet', () => {
+  test('is refused if it is free and its key belongs to another wallet', () => {
     expect(refusal(free({ keyId: 'k2' }))).toBe('key of another wallet');
   });
 
-  test('with a negative cost, or with a position but no cost, is refused', () => {
+  test('is refused with a negative cost, or with a position but no cost', () => {
     expect(refusal(free({ cost: -1n }), known())).toBe('amount out of bounds');
     expect(refusal(free({ seq: 1 }), known())).toContain('needs journal');
   });
 
-  test('with texts of the maximum length can be settled', () => {
+  test('can be settled with texts of the maximum length', () => {
     const long = { modelName: 'x'.repeat(256), errorCode: 'x'.repeat(128), keyId: 'x'.repeat(128) };
     expect(refusal(free(long), known())).toBe(undefined);
   });

@@ -125,7 +125,7 @@ describe('a summary', { timeout: FOR_EXAMPLES_MS }, () => {
     );
   });
 
-  it('by users has the sums and points of every user, for any range and bucket', async () => {
+  it('has the sums and points of every user, for any range and bucket', async () => {
     await fc.assert(
       fc.asyncProperty(
         spans,

@@ -87,7 +87,7 @@ describe('new requests', () => {
     expect(await receivedBy(ann.browser, ann, filter)).toEqual([ann.requests['swift']]);
   });
 
-  it('of another user are sent to administrators only; a userId of other callers is ignored', async () => {
+  it('are sent to administrators for every user; a userId from other callers is ignored', async () => {
     const filter = { userId: ann.id };
     const both = ({ requests: { swift, coder } }: Person) => [coder, swift];
     expect(await receivedBy(await test.admin(), ann, filter)).toEqual(both(ann));

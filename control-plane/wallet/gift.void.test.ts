@@ -226,7 +226,7 @@ describe('voiding a gift', () => {
     expect(await has()).toEqual({ free: 6n, held: 0n });
   });
 
-  it('of several gifts takes nothing from the gifts between them, also in one lease', async () => {
+  it('takes nothing from gifts between several voided gifts, also in one lease', async () => {
     const { nodeId, give, voidIt, lease, has } = await opened();
     for (const name of ['earlier', 'demo', 'between', 'play', 'later']) await give(name, 10n);
     const first = await lease(35n);

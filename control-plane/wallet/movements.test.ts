@@ -108,7 +108,7 @@ describe('a movement', () => {
     expect((await take(money.em(), movementOf(walletId, 1n))).outcome).toBe('INSUFFICIENT');
   });
 
-  it.each([0n, -1n])('of %d throws an error', async (amount) => {
+  it.each([0n, -1n])('throws an error for an amount of %d', async (amount) => {
     const { walletId } = await money.wallet({});
     await expect(creditCash(money.em(), movementOf(walletId, amount))).rejects.toThrow('must be positive');
   });
@@ -144,7 +144,7 @@ describe('a movement', () => {
 });
 
 describe('lines', () => {
-  it('of one account are added up, and zero lines are left out', async () => {
+  it('are added up for one account, and zero lines are left out', async () => {
     const { walletId } = await money.wallet({});
     const cash = walletAccount(walletId, 'CASH');
     const { transactionId } = await post(money.em(), {
@@ -159,7 +159,7 @@ describe('lines', () => {
     expect(await linesOf(transactionId)).toEqual({ [FUNDING]: -7n, [cash]: 7n });
   });
 
-  it('that do not sum to zero are refused before the database is asked', async () => {
+  it('are refused before any query if they do not sum to zero', async () => {
     const { walletId } = await money.wallet({});
     const lines = [
       { account: FUNDING, amount: -5n },
@@ -171,7 +171,7 @@ describe('lines', () => {
     );
   });
 
-  it('in another order are the same input', async () => {
+  it('are the same input in another order', async () => {
     const { walletId } = await money.wallet({});
     const lines = [
       { account: FUNDING, amount: -5n },
@@ -183,7 +183,7 @@ describe('lines', () => {
     expect(outcome).toBe('REPLAYED');
   });
 
-  it('of revenue go to one of sixteen accounts, always the same for an owner, and use all accounts', () => {
+  it('go for revenue to one of sixteen accounts, always the same for an owner, and use all accounts', () => {
     const owners = Array.from({ length: 400 }, (_, number) => `wal_${number}`);
     const accounts = owners.map((owner) => revenueAccount(owner));
     expect(owners.map((owner) => revenueAccount(owner))).toEqual(accounts);
@@ -192,7 +192,7 @@ describe('lines', () => {
 });
 
 describe('a debt', () => {
-  it('of a clawback is the part that cash does not cover; gift credit does not pay for it', async () => {
+  it('is the part of a clawback that cash does not cover; gift credit does not pay for it', async () => {
     const { walletId, userId } = await money.wallet({ cash: 30n, gift: 50n });
     const { transactionId } = await clawBack(money.em(), movementOf(walletId, 100n, 'DISPUTE_HOLD'));
     expect(await linesOf(transactionId)).toEqual({

@@ -72,7 +72,7 @@ describe('the spend alert of a key', () => {
     expect(mails()[2]?.text).toContain('fail with 402 until you raise the cap');
   });
 
-  it('names only the highest percentage that was passed at once, and none to suspended owners', async () => {
+  it('names only the highest of several percentages, and is not sent to suspended owners', async () => {
     const [passed, suspended] = [await addKey(DOLLAR), await addKey(DOLLAR)];
     await query(money.em(), sql`update users set state = 'SUSPENDED' where id = ${suspended.userId}`);
     await query(money.em(), sql`update users set locale = 'zh-CN' where id = ${passed.userId}`);

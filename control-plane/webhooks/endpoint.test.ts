@@ -60,7 +60,7 @@ describe('webhooks', () => {
     });
   });
 
-  it('of upstreams are for administrators alone', async () => {
+  it('can report upstreams to administrators only', async () => {
     const user = await house.test.user('curious@example.com');
     const choose = async (events: string[]) =>
       codesOf(await user.send(CREATE, { input: { url: PUBLIC, events } }), 'webhookEndpointCreate');
@@ -105,7 +105,7 @@ describe('webhooks', () => {
     });
   });
 
-  it('are changed by tokens with the scope alone, and belong to their owner', async () => {
+  it('are changed only by tokens with the scope, and belong to their owner', async () => {
     const { id } = await house.create({ url: stage.receiver.url });
     const token = (scopes: string[]) =>
       createFirstToken(house.test.settings.databaseUrl, {

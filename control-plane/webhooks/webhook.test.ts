@@ -84,7 +84,7 @@ describe('webhooks', () => {
     expect(JSON.stringify(rows)).not.toContain(secret.slice('whsec_'.length));
   });
 
-  it('are tried again after other answers than success, also redirects, which are not followed', async () => {
+  it('are retried after any answer but success, also after redirects, which are not followed', async () => {
     await house.create({ url: stage.receiver.url });
     await house.happen();
     for (const status of [500, 302, 204]) {
@@ -97,7 +97,7 @@ describe('webhooks', () => {
     expect(await house.listed()).toMatchObject([{ state: 'DELIVERED', attempts: 3, responseStatus: 204 }]);
   });
 
-  it('are sent again when a process died after sending, and else by one process alone', async () => {
+  it('are sent by one process only, and again if that process died after sending', async () => {
     await house.create({ url: stage.receiver.url });
     await house.happen();
     const lost = await reserveNext(house.em());
@@ -151,7 +151,7 @@ describe('webhooks', () => {
     expect(await house.listed()).toHaveLength(2);
   });
 
-  it('stop at once for a receiver that answers 410', async () => {
+  it('end at once when the receiver answers 410', async () => {
     await house.create({ url: stage.receiver.url });
     stage.receiver.status = 410;
     await house.happen();
@@ -161,7 +161,7 @@ describe('webhooks', () => {
     ]);
   });
 
-  it('of a slow receiver do not hold up those of another owner', async () => {
+  it('are not delayed by a slow receiver of another owner', async () => {
     await house.create({ url: stage.receiver.url });
     const other = await startReceiver();
     const quick = await house.test.user('quick@example.com');

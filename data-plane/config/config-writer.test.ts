@@ -20,7 +20,7 @@ const accepted = (onSent: (ack: Acknowledgement) => unknown) =>
 const stateAt = (revision: number) => ({ tables: { ...NO_TABLES, revision }, confirmedAt: 0 });
 const changeTo = (revision: number) => ({ revision, checksum: '', upserts: [], removals: [] });
 
-it('each write is acknowledged although a later change is always in use already', async () => {
+it('each write is acknowledged although a later change is always already in use', async () => {
   const sent: Acknowledgement[] = [];
   const written: number[] = [];
   const acks = accepted((ack) => {

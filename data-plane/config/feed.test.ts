@@ -443,7 +443,7 @@ test('a node of another release than its file asks for a snapshot', async () => 
   expect((await plane.follower(2)).fromRevision).toBe(null);
 });
 
-test('a secret with a use of its own cannot be opened without it', async () => {
+test('a secret that is sealed for one use cannot be opened for another', async () => {
   const { plane, store, folder } = await startPlaneAndFeed();
   const follower = await plane.follower(1);
   const { publicKey } = loadNodeKeys(folder);

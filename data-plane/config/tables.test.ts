@@ -147,7 +147,7 @@ test('a key was stopped by its owner only if the control plane says so', () => {
   expect(by(disabled('ADMIN'), account('wallet_1', { suspended: true, closed: true }))).toBe('OPERATOR');
 });
 
-test('a secret of a key is stopped if it ends before its time, and the key works on', () => {
+test('a secret of a key is stopped if it ends early, and the key stays usable', () => {
   const [old, fresh, next] = [digestOf(0), digestOf(1), digestOf(2)];
   const rotated = (changes: Partial<KeyRecord>) => keyOf('wallet_1', { id: 'a', digest: fresh, ...changes });
   const stopOf = (previousUntil: number, changes: Partial<KeyRecord>) => {

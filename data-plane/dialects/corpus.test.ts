@@ -109,7 +109,7 @@ describe.skipIf(!hasRecordings)(`recorded traffic${SKIPPED_SUFFIX}`, () => {
   const expectations = readExpectations();
   const expectationOf = (id: string, part: string): JsonObject => objectOf(expectations.get(id)?.[part]);
 
-  it.each(Object.values(DIALECTS))('of $name holds answers that are decoded as expected', (dialect) => {
+  it.each(Object.values(DIALECTS))('contains answers of $name that are decoded as expected', (dialect) => {
     for (const recording of all.filter(({ wire, id }) => wire === dialect.name && !EXCLUDED[id])) {
       const expected = expectationOf(recording.id, 'response');
       if (recording.response.status >= 400) {
@@ -126,7 +126,7 @@ describe.skipIf(!hasRecordings)(`recorded traffic${SKIPPED_SUFFIX}`, () => {
   });
 
   it.each(Object.values(DIALECTS))(
-    'of $name holds requests that are decoded as expected, or refused for stored objects',
+    'contains requests of $name that are decoded as expected, or refused for stored objects',
     (dialect) => {
       for (const { id, request, wire } of all) {
         if (wire !== dialect.name || !request) continue;

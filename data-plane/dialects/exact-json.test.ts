@@ -59,7 +59,7 @@ describe('exact JSON', () => {
     );
   });
 
-  it('gives code that calculates rounded numbers', () => {
+  it('returns rounded numbers to code that calculates', () => {
     const value = objectOf(parseJson('{"a":1.0,"b":12345678901234567890,"c":2}'));
     expect([value.a, value.b, value.c].map(plainNumber)).toEqual([1, 12_345_678_901_234_567_000, 2]);
   });

@@ -90,7 +90,7 @@ describe.each(ALL)('the table of $name', (dialect) => {
 });
 
 describe.each(ALL)('a $name request', (dialect) => {
-  it('loses an unknown member on every level, which is named, unless the model lets it pass', () => {
+  it('loses unknown members of every level, which are named, unless the model lets them pass', () => {
     const open = makeModel({ passUnknown: true });
     for (const [object, path] of pathsOf(linesOf(dialect))) {
       const member = '"new~/member" : {"a":[1,{"b":2}]}';
@@ -142,7 +142,7 @@ describe('a price', () => {
 });
 
 describe.skipIf(!hasRecordings)(`recorded requests${SKIPPED_SUFFIX}`, () => {
-  it.each(ALL)('of $name pass with nothing left out', (dialect) => {
+  it.each(ALL)('of $name are sent without an omission', (dialect) => {
     const tiers = 'priority flex provider mcp mcp_servers mcpServers image_generation advisor'.split(' ');
     const model = makeModel({ limits: { ...MODEL.limits, serviceTiers: tiers } });
     for (const { id, request, wire } of readRecordings()) {
@@ -166,7 +166,7 @@ const OFFICIAL = [
 ] as const;
 
 describe.skipIf(!hasSchemas)('the official schema', () => {
-  it.each(OFFICIAL)('of $name has no member that its table does not list: $schema', ({ name, schema }) => {
+  it.each(OFFICIAL)('has no member that the table of $name does not list: $schema', ({ name, schema }) => {
     const root = DIALECTS[name].inbound.mirror?.members.root;
     expect(root && missingMembers(schema, root)).toEqual([]);
   });

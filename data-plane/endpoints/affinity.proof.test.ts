@@ -208,7 +208,7 @@ describe('a credential that is refused', () => {
     ['throttled', BUSY],
     ['revoked', { status: 401, chunks: ['{}'] }],
   ];
-  it.each(cases)('because it is %s costs no failed request and one cold turn', async (reason, refusal) => {
+  it.each(cases)('costs one cold turn and no failed request (%s)', async (reason, refusal) => {
     const [lost = ''] = useCredentials(reason, 5);
     const names = namesOf(60);
     await playTurn(names, 0);
@@ -222,7 +222,7 @@ describe('a credential that is refused', () => {
     expect(takeWarm()).toEqual({ answers: 60, warm: 1 });
   });
 
-  it('is left before that, when its provider states that the quota is nearly used up', async () => {
+  it('is replaced before the refusal when its provider states that the quota is nearly used', async () => {
     const [nearly = ''] = useCredentials('quota', 5);
     const names = namesOf(60);
     spent.add(nearly);
@@ -232,7 +232,7 @@ describe('a credential that is refused', () => {
     expect(upstream.seen.filter((seen) => credentialOf(seen) === nearly)).toEqual([]);
   });
 
-  it('is used although its quota is nearly used up if there is no other one', async () => {
+  it('is used in spite of a nearly used quota if there is no other credential', async () => {
     const [only = ''] = useCredentials('only', 1);
     spent.add(only);
     await playTurn(namesOf(6), 0);
@@ -240,7 +240,7 @@ describe('a credential that is refused', () => {
     expect(upstream.seen).toHaveLength(12);
   });
 
-  it('fails the request if no other one is accepted', async () => {
+  it('fails the request if no other credential is accepted', async () => {
     const secrets = useCredentials('all', 3);
     for (const secret of secrets) refused.set(secret, BUSY);
     const answered = await nodes[0]?.call({ body: turnOf('talk', 0) });

@@ -237,7 +237,7 @@ describe('a stream', () => {
     expect(node.ledger.charges).toMatchObject([{ outcome: 'KEY_CUT' }]);
   });
 
-  it('is cut and charged if the owner stops the secret with which it came, and not by another', async () => {
+  it('is cut and charged if the owner stops the secret of the request, not another secret', async () => {
     const { answer } = await startAnswer();
     node.store.stop('key-1', 'OWNER', [digestOf(issueKey())]);
     node.store.stop('key-1', 'OWNER', [digestOf(node.secret)]);

@@ -60,7 +60,7 @@ describe('a compressed body', () => {
     expect(node.ledger.charges).toHaveLength(1);
   });
 
-  it('is refused if it is not what its header says', async () => {
+  it('is refused if its encoding is not the one in its header', async () => {
     for (const body of [Buffer.from(question('Hi')), gzipSync(question('Hi')).subarray(0, 30)]) {
       const { status, text } = await send('gzip', body);
       expect([status, text]).toEqual([400, expect.stringContaining('not valid gzip')]);
@@ -102,7 +102,7 @@ describe('a body that expands', () => {
     expect((await send('gzip', body)).status).toBe(402);
   });
 
-  it('counts in the memory of its wallet', async () => {
+  it('counts towards the memory limit of its wallet', async () => {
     const small = await startNode({ bodyMemoryBytes: MEGABYTE });
     try {
       small.store.routes.push(makeRoute(upstream.origin));

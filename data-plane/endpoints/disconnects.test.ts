@@ -69,7 +69,7 @@ describe('a client that disconnects from a stream', () => {
     socket.destroy();
   });
 
-  it('while its charge is being written is charged once, as delivered', async () => {
+  it('is charged once, as delivered, if the charge is being written', async () => {
     upstream.play = () => ({ headers: SSE, chunks: [...WORDS, ...END] });
     const gate = Promise.withResolvers<void>();
     node.ledger.onCommit = () => gate.promise;

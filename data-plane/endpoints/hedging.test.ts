@@ -60,7 +60,7 @@ async function warmUp(): Promise<void> {
 const asked = (): number[] => upstreams.map(({ seen }) => seen.length);
 
 describe('a slow answer of a hedged model', () => {
-  it('is replaced by that of a second upstream, charged once, and noted as an attempt', async () => {
+  it('is replaced by the answer of a second upstream, charged once, and listed as an attempt', async () => {
     useModel(true);
     await warmUp();
     const [first] = upstreams;
@@ -78,7 +78,7 @@ describe('a slow answer of a hedged model', () => {
     expect(node.ledger.open).toBe(0);
   });
 
-  it('keeps the first answer if that comes before the second one', async () => {
+  it('is delivered if it arrives before the second answer', async () => {
     useModel(true);
     await warmUp();
     const [first, second] = upstreams;
@@ -94,7 +94,7 @@ describe('a slow answer of a hedged model', () => {
     await vi.waitFor(() => expect(second.openSockets()).toBe(0));
   });
 
-  it('costs nothing and leaves no request behind if the client leaves both attempts', async () => {
+  it('costs nothing and leaves no request open if the client disconnects during both attempts', async () => {
     useModel(true);
     await warmUp();
     for (const upstream of upstreams) upstream.play = () => HANGING;
@@ -105,7 +105,7 @@ describe('a slow answer of a hedged model', () => {
     expect(node.ledger.charges).toEqual([]);
   });
 
-  it('asks a second upstream for at most a twentieth of the requests', async () => {
+  it('is repeated at a second upstream for at most a twentieth of the requests', async () => {
     useModel(true);
     await warmUp();
     const [first] = upstreams;
@@ -119,7 +119,7 @@ describe('a slow answer of a hedged model', () => {
 });
 
 describe('a slow answer of another model', () => {
-  it('is waited for', async () => {
+  it('has no second attempt', async () => {
     useModel(false);
     await warmUp();
     const { chunks = [], headers = {} } = FAST;

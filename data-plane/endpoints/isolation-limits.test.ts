@@ -56,7 +56,7 @@ async function visit(secret: string): Promise<{ socket: Socket; head: string }> 
 
 const stays = ({ head }: { head: string }): boolean => /\r\nconnection: keep-alive\r\n/i.test(head);
 
-it('a wallet keeps a limited number of connections open, and leaves others theirs', async () => {
+it('a wallet keeps a limited number of connections open, and other wallets keep theirs', async () => {
   const held = [];
   for (let count = 0; count < CONNECTIONS_PER_WALLET; count += AT_ONCE)
     held.push(...(await Promise.all(Array.from({ length: AT_ONCE }, () => visit(hostile)))));
@@ -96,7 +96,7 @@ it('free answers of strangers at an address do not delay or close connections of
   expect(waiting()).toBeGreaterThan(0);
 });
 
-it('a wallet causes a limited number of log lines per minute, and others keep theirs', async () => {
+it('a wallet causes a limited number of log lines per minute, counted per wallet', async () => {
   const ask = async (secret: string): Promise<number> =>
     (await node.call({ body: QUESTION, headers: { authorization: `Bearer ${secret}` } })).status;
   const failed = () => lines.filter(({ message }) => message === 'request failed').length;

@@ -194,7 +194,7 @@ describe('a body of the hostile customer', () => {
 });
 
 describe('an address without a valid key', () => {
-  it('has a limited number of connections, and leaves the others to customers', async () => {
+  it('has a limited number of connections, and customers can use the others', async () => {
     const flood = Array.from({ length: STRANGERS_PER_ADDRESS + 50 }, () =>
       openRaw('', { localAddress: '127.0.0.9' }),
     );

@@ -65,7 +65,7 @@ describe('an unknown part of a mirrored request', () => {
     expect(upstream.seen[0]?.headers).toMatchObject(sent);
   });
 
-  it('is a flag or a header that no line lists', async () => {
+  it('can be a flag or a header that the table does not list', async () => {
     const beta = 'context-management-2025-06-27, odd-2030-01-01,effort-2025-11-24';
     const { headers } = await ask(MESSAGES, { 'anthropic-beta': beta, 'anthropic-odd': '1' });
     const dropped = String(headers['x-gateway-dropped']).split(', ').toSorted();

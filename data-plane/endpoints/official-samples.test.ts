@@ -72,7 +72,7 @@ describe('Google’s samples', () => {
 });
 
 describe('Cohere’s current SDK', () => {
-  it('reranks by its second version', async () => {
+  it('reranks with its second version', async () => {
     const answer = { id: 'r', results: [{ index: 1, relevance_score: 0.9 }], meta: { api_version: {} } };
     serve('openai-chat', ['rerank'], answer);
     const body = { model: 'swift', query: 'q', documents: ['a', 'b'], top_n: 1 };

@@ -178,7 +178,7 @@ describe('a key', () => {
     expect(node.ledger.charges).toMatchObject([{ source: 'PLAYGROUND', ip: '192.0.2.7' }]);
   });
 
-  it('reaches as the Playground’s key only the upstreams that its pass names', async () => {
+  it('reaches only the upstreams in its pass, if it is the Playground’s key', async () => {
     const headers = withKey({ hidden: true });
     const pass = (providerIds: readonly string[]): Record<string, string> => ({
       ...headers,

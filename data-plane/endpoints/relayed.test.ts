@@ -156,7 +156,7 @@ describe('an unknown member', () => {
   });
 
   it.each(kinds)(
-    'of %s passes if the model lets unknown ones pass',
+    'passes in %s if the model lets unknown members pass',
     async (_name, path, body, _dropped, play) => {
       node.store.modelList = [makeModel({ families: FAMILIES, passUnknown: true })];
       upstream.play = () => play;
@@ -223,7 +223,7 @@ describe('speech', () => {
     expectOneCharge('audio');
   });
 
-  it('breaks off for the client and is free if the upstream breaks it off', async () => {
+  it('breaks off and is free if the upstream breaks off', async () => {
     upstream.play = () => ({
       headers: { 'content-type': 'audio/mpeg' },
       chunks: Array(4).fill(Buffer.alloc(1000, 65)),

@@ -119,7 +119,7 @@ describe('a stored response', () => {
     expect((await openai(0).responses.retrieve(last.id)).id).toBe(last.id);
   });
 
-  it('goes to the credential that knows it, of three, from every node', async () => {
+  it('goes from every node to the one of three credentials that stored it', async () => {
     const used = new Set<string>();
     for (let talk = 0; talk < 9; talk += 1) {
       let last = await openai(talk).responses.create({ ...ASK, input: `talk ${talk}` });
@@ -250,7 +250,7 @@ describe('where nothing is stored', () => {
     },
   );
 
-  it('a model without the switch refuses references as unsupported, and sends store as false', async () => {
+  it('a model without the setting refuses references as unsupported, and sends store as false', async () => {
     const { id } = await openai(0).responses.create({ ...ASK, input: 'one' });
     const talk = await openai(0).conversations.create();
     useModel({ storesState: false });
@@ -334,7 +334,7 @@ describe('a cached content', () => {
     expect(charges()).toBe(3);
   });
 
-  it('reaches a stream without server-sent events, too', async () => {
+  it('can be used by a stream without server-sent events', async () => {
     useGoogle();
     const { name } = await google(0).caches.create({ model: 'swift', config: { contents } });
     upstream.play = ((play) => (request, count) => {

@@ -118,7 +118,7 @@ const frameOf = (event: object): string => {
 };
 
 describe('content that no event reports yet', () => {
-  it.each(CASES)('is charged if the client leaves after it: $name', async (given) => {
+  it.each(CASES)('is charged if the client leaves after it ($name)', async (given) => {
     const { dialect, family, path, body, events } = given;
     node.store.modelList = [makeModel({ families: [family] })];
     node.store.routes = [

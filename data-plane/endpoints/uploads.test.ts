@@ -70,7 +70,7 @@ async function received(): Promise<Record<string, string>> {
 }
 
 describe('a recording', () => {
-  it('sent before its model, as by the official SDK, arrives with the upstream’s model', async () => {
+  it('gets the upstream’s model also if it precedes its model, as in the official SDK', async () => {
     const { status, text } = await transcribe([
       ['file', new Blob([Uint8Array.from(sound())], { type: 'audio/wav' }), 'na"me.wav'],
       ['model', 'swift'],

@@ -37,7 +37,7 @@ describe('a mirrored whole answer', () => {
     expect(whole('[]')).toBe('[]');
   });
 
-  it('gets the name even if it is nested too deeply for the scanner of requests', () => {
+  it('gets the name even if its JSON is nested too deeply for the scanner of requests', () => {
     const deep = `${'['.repeat(100)}${']'.repeat(100)}`;
     expect(whole(`{"model":"vendor","a":[1.0,${deep}]}`)).toBe(`{"model":"swift","a":[1.0,${deep}]}`);
   });
@@ -56,7 +56,7 @@ describe('the events of a mirrored stream', () => {
     expect(replace('data: {"model" : "vendor"}\n\n')).toBe('data: {"model" : "swift"}\n\n');
   });
 
-  it('keep the name in texts and in members of other names', () => {
+  it('keep the name in texts and in other members', () => {
     const names = new StreamNames('openai-chat', { id: 'own', model: 'swift' });
     names.replace(Buffer.from('{}'), [start]);
     for (const text of ['{"content":"vendor"}', '{"content":"{\\"model\\":\\"vendor\\"}"}', '["vendor"]'])
@@ -66,7 +66,7 @@ describe('the events of a mirrored stream', () => {
     );
   });
 
-  it('have the same id in every event of an answer', () => {
+  it('have one id in all events of an answer', () => {
     const names = new StreamNames('openai-responses', { id: 'resp_own', model: 'swift' });
     const created = '{"type":"response.created","response":{"id":"resp_1","model":"vendor"}}';
     names.replace(Buffer.from(created), [{ type: 'start', id: 'resp_1', model: 'vendor' }]);

@@ -74,7 +74,7 @@ describe('the scanner', () => {
     );
   });
 
-  it('finds every value that JSON.parse and JSON.stringify would change, and few others', () => {
+  it('finds every value that JSON.parse and JSON.stringify would change, and few other values', () => {
     const numbers = fc.oneof(
       fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
       fc.constantFrom(

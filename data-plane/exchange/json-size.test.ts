@@ -27,7 +27,7 @@ describe('a JSON body', () => {
     expect(() => parseRequestBody(bodyOf(`{${members}}`))).toThrow(/more than 200000 members/);
   });
 
-  it('is refused if it has more members on the top level than any format', () => {
+  it('is refused if its top level has more members than any format defines', () => {
     const members = (count: number): Buffer =>
       Buffer.from(`{${Array.from({ length: count }, (_, at) => `"m${at}":1`).join(',')}}`);
     expect(parseRequestBody(members(JSON_TOP_MEMBERS)).members).toHaveLength(JSON_TOP_MEMBERS);

@@ -39,7 +39,7 @@ describe('quirkedBody', () => {
     expect(apply({ temperature: 'hot' }, clamp).body).toEqual({ temperature: 'hot' });
   });
 
-  it('writes values, or only in place of another one', () => {
+  it('writes values, always or only in place of another value', () => {
     const set = row('SET', { member: 'chat_template_kwargs.enable_thinking', value: 'false' });
     expect(apply({}, set).body).toEqual({ chat_template_kwargs: { enable_thinking: false } });
     const replace = row('REPLACE', { member: 'reasoning_effort', other: '"xhigh"', value: '"high"' });

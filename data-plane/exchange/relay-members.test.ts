@@ -98,7 +98,7 @@ const OFFICIAL = [
 ] as const;
 
 describe.skipIf(!hasSchemas)('the official schema', () => {
-  it.each(OFFICIAL)('of %s has no member that its table does not list: %s', (name, schema) => {
+  it.each(OFFICIAL)('has no member that the table of %s does not list: %s', (name, schema) => {
     expect(missingMembers(`${OPENAI}/${schema}`, RELAY_MEMBERS[name].root)).toEqual([]);
   });
 });

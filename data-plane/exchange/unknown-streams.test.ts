@@ -81,7 +81,7 @@ describe.each(SHAPES)('a stream of $shape', ({ dialect, event }) => {
     expect([machine.done, machine.failure]).toEqual([true, undefined]);
   });
 
-  it('is free and broken if it ends before', () => {
+  it('is free and broken if it ends earlier', () => {
     const machine = machineOf(dialect.name);
     machine.push(frameOf(event));
     machine.end();

@@ -30,7 +30,7 @@ test('a valid frame with an unexpected group number is damage', () => {
   for (const group of [2, 4]) expect(readFrame(bytes, 0, group)).toEqual({ kind: 'damaged' });
 });
 
-test('no bytes, or a part of a frame, are the end of the journal', () => {
+test('an empty rest or a part of a frame is the end of the journal', () => {
   const bytes = encodeFrame(0, ['one']);
   for (let cut = 0; cut < bytes.length; cut += 1)
     expect(readFrame(bytes.subarray(0, cut), 0, 0)).toEqual({ kind: 'end' });

@@ -185,7 +185,7 @@ test('while the disk hangs no paid request starts, and existing holds are charge
   expect([controlPlane.charges.size, controlPlane.balances.get('wallet_a')]).toEqual([3, FULL - PRICE * 3n]);
 });
 
-test('a process that was frozen for an hour does not count its own sleep as a stall', async () => {
+test('a process that was frozen for an hour does not count the pause as a stall', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   let time = 0;
   const ledger = await ledgerOf({ clock: () => ({ mono: time, wall: time }) });

@@ -194,7 +194,7 @@ test('the charges of a recalled lease are reported at once', async () => {
   expect(controlPlane.balances.get('wallet_a')).toBe(FULL - PRICE);
 });
 
-test('a request that waits while a clock is corrected gets its own hold beside a later one', async () => {
+test('a request that waits while a clock is corrected and a later one get a hold each', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   let now = { mono: 1_000, wall: 1_795_000_000_000 };
   const ledger = await open({ clock: () => now });

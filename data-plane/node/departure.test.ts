@@ -24,7 +24,7 @@ function open(server: Server, agent: Agent | false): Promise<number> {
 }
 
 describe('departure', () => {
-  it('accepts connections while not ready, then serves only those that are open, then ends', async () => {
+  it('accepts connections while not ready, then serves only open connections, then ends', async () => {
     const server = createServer((_request, response) => void response.end());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -72,7 +72,7 @@ async function statusOf(node: TestNode, path: string): Promise<[number, string |
 }
 
 describe('a node', () => {
-  it('is not ready while it leaves, serves and closes connections, and keeps those of metrics', async () => {
+  it('is not ready while it leaves; it serves and closes connections, except for metrics', async () => {
     let stage: Stage = 'serving';
     const node = await startNode({ stage: () => stage });
     cleanups.push(() => node.close());

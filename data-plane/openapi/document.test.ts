@@ -260,7 +260,7 @@ describe.each(OFFERED)('$method $path', (operation) => {
 });
 
 describe('families that are not offered', () => {
-  it('answer and refuse as described, in the format of each header', async () => {
+  it('are answered and refused as described, in the format of each header', async () => {
     for (const operation of OTHERS) {
       for (const name of ['authorization', 'x-api-key', 'x-goog-api-key']) {
         const headers = {

@@ -18,7 +18,7 @@ function metricsOf(requests: number, revision: number, backlog: number): Promise
 }
 
 describe('the metrics of a node', () => {
-  it('add up those of its processes, with the types of the metrics', async () => {
+  it('are the sums over its processes, with the types of the metrics', async () => {
     const node = new NodeMetrics();
     node.set('1', await metricsOf(3, 7, 1));
     node.set('2', await metricsOf(4, 6, 2));
@@ -36,7 +36,7 @@ describe('the metrics of a node', () => {
       expect(text).toContain(`${line}\n`);
   });
 
-  it('never let a counter fall when processes end, and forget the gauges of these', async () => {
+  it('have no counter that falls when a process ends, and no gauge of that process', async () => {
     const node = new NodeMetrics();
     node.set('1', await metricsOf(3, 7, 1));
     for (let round = 1; round <= 3; round += 1) {
@@ -50,7 +50,7 @@ describe('the metrics of a node', () => {
     }
   });
 
-  it('count a process that ended once, also if it was never asked', async () => {
+  it('count a process that ended once, also if it was never scraped', async () => {
     const node = new NodeMetrics();
     node.set('1', await metricsOf(3, 7, 1));
     node.end('1');

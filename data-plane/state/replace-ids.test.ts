@@ -29,7 +29,7 @@ describe('an id of the upstream', () => {
       expect(replaced(text)).toBe(text);
   });
 
-  it('is replaced in any JSON value as a walk over the value would do it', () => {
+  it('is replaced in any JSON value exactly where a recursive search finds it', () => {
     const names = fc.constantFrom('id', 'response_id', 'previous_response_id', 'conversation', 'text', 'x');
     const looksLikeIt = fc.constant(`"id":"${UPSTREAM}"`);
     const leaf = fc.oneof(fc.constant(UPSTREAM), fc.string(), looksLikeIt, fc.integer());
@@ -51,7 +51,7 @@ describe('an id of the upstream', () => {
 });
 
 describe('the shape of an id that can be sealed', () => {
-  it('is short, printable, and no step of a path', () => {
+  it('is short and printable, and no path segment such as `..`', () => {
     for (const id of ['resp_0a1b', 'conv-1', 'a.b', 'x'.repeat(255)]) expect(isPlainId(id)).toBe(true);
     for (const id of ['', '.', '..', 'a/b', 'a b', 'a"b', 'ä', 'a%2f', 'x'.repeat(256), 7, undefined, null])
       expect(isPlainId(id)).toBe(false);

@@ -54,7 +54,7 @@ describe('the trace of a request', () => {
     return receiver.spans();
   }
 
-  it('has a span below the client, and one for the upstream, with the names of GenAI', async () => {
+  it('has a span below the span of the client, and one for the upstream, with the GenAI names', async () => {
     const [own, asked, ...others] = await spansOf('1').then((spans) =>
       spans.toSorted((left, right) => left.kind - right.kind),
     );
@@ -92,13 +92,13 @@ describe('the trace of a request', () => {
     expect(receiver.text()).not.toContain('a secret error');
   });
 
-  it('is left out beyond the share, and the context of the client passes unchanged', async () => {
+  it('is omitted beyond the sampled share, and the context of the client passes unchanged', async () => {
     expect(await spansOf('0')).toEqual([]);
     expect(upstream.seen[0]?.headers['traceparent']).toBe(TRACEPARENT);
   });
 });
 
-it('without an endpoint nothing is traced, and bad settings are named', async () => {
+it('nothing is traced without an endpoint, and bad settings are named', async () => {
   expect(await openTracing({}, 'node-1')).toBeUndefined();
   const read = (more: Record<string, string>) => () =>
     readTracingSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', ...more }, 'x');

@@ -39,7 +39,7 @@ describe('a route', () => {
     expect(circuits.isEjected('route', 1)).toBe(false);
   });
 
-  it('is not ejected by busy answers and refused credentials, or if it answers in between', () => {
+  it('is not ejected by busy answers, refused credentials, or failures between successes', () => {
     const circuits = new RouteCircuits(() => 0);
     for (const status of [401, 403]) fail(circuits, 20, WALLETS, status);
     fail(circuits, CONSECUTIVE_FAILURES - 1);

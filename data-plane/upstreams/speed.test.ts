@@ -110,7 +110,7 @@ describe('one slow upstream of four', () => {
     return { p95: sorted[Math.floor(REQUESTS * 0.95)] ?? 0, slow: slow / REQUESTS };
   }
 
-  it('no longer decides the 95th percentile: it is at least halved against fixed shares', () => {
+  it('leaves a 95th percentile of at most half of that with fixed shares', () => {
     const fixed = simulate(undefined, 0);
     const fastest = simulate('FASTEST', 0);
     expect(fixed.slow).toBeGreaterThan(0.23);
@@ -118,7 +118,7 @@ describe('one slow upstream of four', () => {
     expect(fastest.p95).toBeLessThan(fixed.p95 / 2);
   });
 
-  it('is left by conversations, too', () => {
+  it('also loses its conversations', () => {
     const fixed = simulate(undefined, 500);
     const fastest = simulate('FASTEST', 500);
     expect(fastest.slow).toBeLessThan(0.05);

@@ -142,7 +142,7 @@ describe('the report of upstreams', () => {
     ]);
   });
 
-  it('says how long credentials and routes are left alone, until that time is over', () => {
+  it('states until when credentials and routes are suspended', () => {
     const { clock, states, attempt } = newStates();
     const one = candidateOf('one');
     attempt(one);
@@ -157,7 +157,7 @@ describe('the report of upstreams', () => {
     expect(states.report().routes).toEqual([]);
   });
 
-  it('names a clock that differs until the upstream answers again', () => {
+  it('names a differing clock until the upstream answers again', () => {
     const { clock, states, attempt } = newStates();
     const one = candidateOf('one');
     attempt(one, FAILED);

@@ -82,7 +82,7 @@ describe('tokens', () => {
     expect(state.issued).toBe(2);
   });
 
-  it('are never used after they have expired, in whatever rhythm requests come', async () => {
+  it('are never used after they have expired, at any sequence of request times', async () => {
     const { state, get } = setUp(10_000);
     let expiresAt = 0;
     let last = '';

@@ -96,7 +96,7 @@ it('an item is in no dump and no log once its deletion is answered', async () =>
   );
 }, 60_000);
 
-it('a chat is in no dump and no log once its deletion is answered, nor what rests on it alone', async () => {
+it('a deleted chat and the items with no other source are in no dump and no log', async () => {
   const { customer, chats } = await talkative();
   const found = [
     ...(await marks(ofChats('c.id = $1'), [chats[0]])),

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { walletTable } from './table.ts';
 
 describe('the table of one wallet', () => {
-  it('counts every commit beyond the idle rate, those of the settlement included', () => {
+  it('counts every commit beyond the idle rate, including those of the settlement', () => {
     const lines = walletTable({
       offeredPerSecond: 1_000,
       answeredPerSecond: 1_000,

@@ -49,7 +49,7 @@ describe('a refusal while the control plane is down', () => {
     expect(findingsOf([attempt({ node: 'node-2' })], outage([lease()]))).toBe(0);
   });
 
-  test('is a finding if only a later request used the lease', () => {
+  test('is a finding if the lease was unused until a later request', () => {
     const later = [charge('one', FROM - 1), charge('two', FROM + 11_000)];
     expect(findingsOf([attempt({})], outage([lease()], later))).toBe(1);
   });

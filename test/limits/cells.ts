@@ -94,9 +94,9 @@ export const paced = (row: Row): Row =>
       (name) => `${PACE} ${name}`,
     ),
     [
-      `${PACE_TEST}: close their connection above the limit, and no further one is looked at`,
-      `${PACE_TEST}: gets its free answers at once, then one per interval, and others do not wait`,
-      `${PACE_TEST}: never has more answers that wait than LONGEST_WAIT_MS allows`,
+      `${PACE_TEST}: close their connection above the limit, and no further request is read`,
+      `${PACE_TEST}: gets its first free answers at once, then one per interval; other callers do not wait`,
+      `${PACE_TEST}: never has more waiting answers than LONGEST_WAIT_MS allows`,
     ],
   );
 

@@ -41,7 +41,10 @@ function rates(name: string, proofs: string | string[], more: string[] = []): Ro
         `${name}.allAnonymous.perSecond`,
         ...more,
       ),
-      [proofs, `${RATES}: of all anonymous callers together is bounded, and takes nothing from users`].flat(),
+      [
+        proofs,
+        `${RATES}: is bounded for all anonymous callers together, and takes nothing from users`,
+      ].flat(),
     ),
     'account without money': of('user'),
     'paying key': NO_KEYS,
@@ -56,7 +59,7 @@ const everybody = (cell: Cell, others: Partial<Row> = {}): Row =>
 
 const CONNECTIONS = ranks(
   'CONNECTIONS',
-  `${LISTENER}: of a network where nobody was verified are closed above their limit`,
+  `${LISTENER}: are closed above their limit for a network without a verified caller`,
   ['CONNECTIONS_MAX', 'REQUESTS_PER_SOCKET'],
 );
 const TIMES = everybody(
@@ -72,7 +75,7 @@ const TIMES = everybody(
 const HEADERS = everybody(
   limit(
     ofControl('HEADER_BYTES'),
-    `${LISTENER_LIMITS}: headers above their limit are refused with 431, and shorter ones are read`,
+    `${LISTENER_LIMITS}: headers above their limit are refused with 431, and shorter ones are accepted`,
   ),
 );
 const HASHES: Row = everybody(
@@ -96,7 +99,7 @@ const DOCUMENTS = rates(
     `${READING}: is bounded for an account over WebSocket`,
     `${READING}: is bounded for an account whose bodies have many names, also if they are refused`,
     `${READING}: is bounded for an account whose messages over WebSocket have many names`,
-    `${KEPT}: of the server forgets documents when a stranger sends many different ones`,
+    `${KEPT}: forgets documents when a stranger sends many different ones to the server`,
   ],
   ['TOKENS_MAX', 'DOCUMENT_STORE_BYTES', 'SHORT_MESSAGE_BYTES'],
 );
@@ -105,7 +108,7 @@ const ROWS: Row = everybody(
   limit(
     ['control-plane/process/settings.ts QUERY_BUDGET', 'control-plane/budget/budget.ts SLICES_MAX'],
     [
-      `${BUDGET}: of an address without account is a quarter, and is shared by an IPv6 /64 network`,
+      `${BUDGET}: is a quarter for an address without an account, and is shared by an IPv6 /64 network`,
       `${BUDGET}: is deleted after two hours without use`,
     ],
   ),
@@ -141,7 +144,7 @@ export const GRAPHQL_HTTP: Section = {
       'BODY_MEMORY',
       [
         `${ADMISSION}: is bounded by the large limit for a verified session or node`,
-        `${ADMISSION}: is bounded per anonymous network, and leaves accounts and nodes theirs`,
+        `${ADMISSION}: is bounded per anonymous network, and accounts and nodes keep theirs`,
       ],
       ['LARGE_BODY_BYTES'],
     ),
@@ -149,7 +152,7 @@ export const GRAPHQL_HTTP: Section = {
       ofControl('BODY_BYTES', 'BODY_MEMORY.anonymous.perCaller', 'BODY_MEMORY.anonymous.upTo'),
       [
         `${ADMISSION}: is bounded by the small limit for a caller with a made-up session or token`,
-        `${ADMISSION}: is bounded per anonymous network, and leaves accounts and nodes theirs`,
+        `${ADMISSION}: is bounded per anonymous network, and accounts and nodes keep theirs`,
       ],
     ),
   },
@@ -183,13 +186,13 @@ const COUNT_PROOF = `${SOCKETS}: runs exactly the permitted number of operations
 const SUBSCRIPTIONS: Row = {
   ...ranks(
     'OPERATION_HEAP',
-    [COUNT_PROOF, `${SOCKETS}: keeps operations of limited memory, and leaves other callers theirs`],
+    [COUNT_PROOF, `${SOCKETS}: is limited in the memory of its operations, and other callers keep theirs`],
     ['OPERATIONS_PER_SOCKET'],
   ),
   node: limit(ofControl('OPERATIONS_PER_SOCKET'), COUNT_PROOF),
 };
 const SIZE_PROOF = `${SOCKETS}: takes larger messages from nodes than from others`;
-const RATE_PROOF = `${SOCKETS}: shares the rate of messages of its caller, and leaves other callers theirs`;
+const RATE_PROOF = `${SOCKETS}: shares the message rate of its caller, and other callers keep theirs`;
 const PROTOCOL_PROOF = `${SOCKETS}: is closed if its client sends too many messages, pings or fragments`;
 
 export const GRAPHQL_WEBSOCKET: Section = {
@@ -232,18 +235,18 @@ export const WEBHOOKS: Section = {
   'body bytes, as the heap pays for them': all(
     limit(
       ofControl('BODY_BYTES', 'BODY_MEMORY.anonymous.perCaller'),
-      `${WEBHOOK}: above the limit of anonymous callers is refused before it is read`,
+      `${WEBHOOK}: is refused above the limit of anonymous callers before it is read`,
     ),
   ),
-  chunks: all(limit(ofControl('CHUNKS_PER_BODY'), `${WEBHOOK}: without a length is refused`)),
+  chunks: all(limit(ofControl('CHUNKS_PER_BODY'), `${WEBHOOK}: is refused without a length`)),
   frames: all(no('HTTP has no frames')),
   time: TIMES,
   'CPU for password hashes': all(no('webhooks compute no password hashes')),
   'CPU for documents': NO_DOCUMENTS,
   'rows written': all(
     limit(ofControl('WEBHOOK_TOLERANCE_S', 'WEBHOOK_SECRETS_READ_MS'), [
-      `${WEBHOOK}: with a wrong signature waits for the one query of its second`,
-      `${WEBHOOK}: that is older than the tolerance is refused, and a younger one is accepted`,
+      `${WEBHOOK}: with a wrong signature shares one query for the secrets with all events of its second`,
+      `${WEBHOOK}: is refused if it is older than the tolerance, and accepted if it is younger`,
       `${WEBHOOK}: is applied once when 20 copies of it arrive at once`,
     ]),
   ),

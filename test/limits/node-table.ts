@@ -32,7 +32,7 @@ function clients(anonymous: Cell, free: Cell, paying: Cell): Row {
 const STRANGERS = limit(
   ofNode('STRANGERS_PER_ADDRESS', 'STRANGERS_MAX', 'KNOWN_RESERVE', 'KEEP_ALIVE_MS', 'REQUESTS_PER_SOCKET'),
   [
-    `${ISOLATION}: has a limited number of connections, and leaves the others to customers`,
+    `${ISOLATION}: has a limited number of connections, and customers can use the others`,
     `${STRANGERS_TEST}: are limited over all addresses, with a reserve for known addresses`,
   ],
 );
@@ -61,11 +61,11 @@ const REFUSALS = limit(ofNode('REFUSAL_INTERVAL_MS', 'COUNTED_REFUSALS', 'RELEAS
 ]);
 const CONNECTIONS = limit(
   ofNode('CONNECTIONS_PER_WALLET', 'KEEP_ALIVE_MS', 'REQUESTS_PER_SOCKET'),
-  `${ISOLATION_LIMITS}: a wallet keeps a limited number of connections open, and leaves others theirs`,
+  `${ISOLATION_LIMITS}: a wallet keeps a limited number of connections open, and other wallets keep theirs`,
 );
 const LOG_LINES = limit(
   ofNode('LOG_LINES_PER_WALLET', 'LOG_LINES_PER_MINUTE'),
-  `${ISOLATION_LIMITS}: a wallet causes a limited number of log lines per minute, and others keep theirs`,
+  `${ISOLATION_LIMITS}: a wallet causes a limited number of log lines per minute, counted per wallet`,
 );
 const NO_HASHES = all(no('keys are found by one SHA-256 digest; a node hashes no passwords'));
 const NO_DOCUMENTS = all(no('only the control plane reads GraphQL documents'));
@@ -91,7 +91,7 @@ export const NODE_HTTP: Section = {
         `${JSON_SIZE}: is refused before it is parsed if it has too many objects and lists`,
         `${JSON_SIZE}: is refused before it is parsed if it has too many values`,
         `${JSON_SIZE}: is refused before it is parsed if its objects have too many members`,
-        `${JSON_SIZE}: is refused if it has more members on the top level than any format`,
+        `${JSON_SIZE}: is refused if its top level has more members than any format defines`,
       ],
     ),
   ),

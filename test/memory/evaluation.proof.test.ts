@@ -63,7 +63,7 @@ const play = async (all: readonly Dialogue[]): Promise<Played[]> => {
 };
 
 it(
-  'learns what users say of themselves, in English and Chinese, and nothing else',
+  'learns what users say about themselves, in English and Chinese, and nothing else',
   async () => {
     const { en, zh } = dialogues;
     const scores = { en: scoreOf(await play(en)), zh: scoreOf(await play(zh)) };
@@ -114,7 +114,7 @@ it(
 );
 
 it(
-  'learns nothing from a block that answers and messages repeat 1,000 times',
+  'learns nothing from a block that is repeated in 1,000 answers and messages',
   async () => {
     if (!LIVE) stage.dataPlane.read = extract;
     const lasting = PERSONAL_KINDS.filter((kind) => kind !== 'CONVERSATION_SUMMARY');

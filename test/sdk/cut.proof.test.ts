@@ -153,7 +153,7 @@ describe.each(FORMATS)('a $dialect stream', (format) => {
   });
 
   describe.each(CLIENTS)('read by $name', (client) => {
-    it.each(CUTS)('is an error after any incomplete part of it if %s', async (cut) => {
+    it.each(CUTS)('is an error after any incomplete part of the stream if %s', async (cut) => {
       const wrong: string[] = [];
       for (const reading of [PLAIN, CALL]) {
         const events = streamOf(format, reading.prompt);

@@ -7,7 +7,7 @@ const LIMIT_MS = 240_000;
 const ATTACKS = ['bodies of 1-byte chunks', 'refusals of a key without money'];
 
 test(
-  'honest clients get their answers while both planes are attacked, and nothing is left behind',
+  'honest clients get their answers while both planes are attacked, and no resource leaks',
   async () => {
     const record = await runSoak({
       ...{ seed: 7, quietMs: 10_000, attackMs: 5_000, warmUpMs: 5_000, restMs: 8_000, heapMegabytes: 512 },

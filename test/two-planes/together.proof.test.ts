@@ -64,7 +64,7 @@ async function startStream(url: string, key: string): Promise<{ rest: Promise<st
 }
 
 describe('two control planes over one database', () => {
-  it('migrate and seed it once although they start together', async () => {
+  it('migrate and seed the database once although they start together', async () => {
     const { rows } = await planes.house.database.query<{ twice: number; models: number; admins: number }>(
       `select (select count(*) - count(distinct name) from mikro_orm_migrations)::integer as twice,
         (select count(*) from model)::integer as models,
@@ -136,7 +136,7 @@ describe('the Playground over two control planes', () => {
     expect(again).toMatchObject({ reply: { id: reply.id }, replayed: true });
   });
 
-  it('takes a chat over again, and stops its reply from the other control plane', async () => {
+  it('continues a chat at either control plane, and stops its reply from the other', async () => {
     const { secondUrl, customer, there } = planes;
     const chat = await newChat(planes);
     const one = await send(there, chat, 'there first');

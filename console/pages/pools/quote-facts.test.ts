@@ -17,7 +17,7 @@ describe('the label of a price line', () => {
     });
   });
 
-  test('is that of the service for a second line that the console does not know', () => {
+  test('is the text of the service for a line that the console does not know', () => {
     const setup = { label: 'Set-up fee', quantity: 1, unitPrice: '10.00' };
     expect(lineTexts(t, { ...quote, line: setup, index: 1 })).toEqual({ name: 'Set-up fee' });
   });

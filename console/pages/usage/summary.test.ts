@@ -11,7 +11,7 @@ test('money beside the grid is exact to a millionth of a dollar, with the same d
   expect(moneyWords([0, 2_000_000_000_000_000])).toEqual(['$0', '$2,000,000,000']);
 });
 
-test('a bar is as high as its micro-dollars, requests, tokens or failures, in whole numbers', () => {
+test('the height of a bar is its micro-dollars, requests, tokens or failures, as a whole number', () => {
   const sums = { cost: '0.300001', requests: 7, failed: 2, tokens: 90 };
   expect(amountOf(sums, 'cost')).toBe(300_001);
   expect(amountOf(sums, 'requests')).toBe(7);
@@ -19,7 +19,7 @@ test('a bar is as high as its micro-dollars, requests, tokens or failures, in wh
   expect(amountOf(sums, 'failed')).toBe(2);
 });
 
-test('a span is the last days or hours, or the chosen days, which are hours if there are two at most', () => {
+test('a span is the last days or hours, or chosen days; up to two chosen days show hours', () => {
   const day = (date: string) => `${date}T00:00:00.000Z`;
   expect(spanOf({}, NOW)).toEqual({ from: day('2026-11-07'), to: day('2026-11-21'), bucket: 'DAY' });
   expect(spanOf({ days: '1' }, NOW)).toEqual({

@@ -79,7 +79,7 @@ describe('a control plane that dies', () => {
     await expectLearnedOnce();
   });
 
-  it('at any access to the database leaves nothing half-learned', async () => {
+  it('leaves nothing half-learned, at whichever access to the database it dies', async () => {
     for (let access = 1; access <= 12; access += 1) {
       const parts = derivingParts(test);
       let left = access;
@@ -99,7 +99,7 @@ describe('a control plane that dies', () => {
     await expectLearnedOnce();
   });
 
-  it('while the model answers loses its claim, and its late answer changes nothing', async () => {
+  it('loses its claim if it dies while the model answers, and the late answer changes nothing', async () => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -120,7 +120,7 @@ describe('a control plane that dies', () => {
 });
 
 describe('a clock that jumps', () => {
-  it('back by a year does not make chats and claims wait for a year', async () => {
+  it('does not make chats and claims wait for a year (back by a year)', async () => {
     await query(
       test.orm.em.fork(),
       sql`update personal_job set queued_at = now() + interval '1 year', claim = 'gone',
@@ -130,7 +130,7 @@ describe('a clock that jumps', () => {
     await expectLearnedOnce();
   });
 
-  it('back by a year after a failure does not make the next try wait for a year', async () => {
+  it('does not make the next try after a failure wait for a year (back by a year)', async () => {
     await query(
       test.orm.em.fork(),
       sql`update personal_job set reason = 'MODEL_FAILED', tries = 1, run_after = now() + interval '1 year'`,
@@ -139,7 +139,7 @@ describe('a clock that jumps', () => {
     await expectLearnedOnce();
   });
 
-  it('back by a year does not make a chat wait longer than a month for the next budget', async () => {
+  it('does not make a chat wait longer than a month for the next budget (back by a year)', async () => {
     const postpone = (until: string) =>
       query(
         test.orm.em.fork(),
@@ -153,7 +153,7 @@ describe('a clock that jumps', () => {
     await expectLearnedOnce();
   });
 
-  it('back by a year does not hide messages behind one of the year ahead', async () => {
+  it('does not hide messages behind an earlier one with a later time (back by a year)', async () => {
     const chat = await ann.chat();
     await ann.say(chat, 'Hello');
     // Ids begin with the time at which they were made.
@@ -176,7 +176,7 @@ describe('a clock that jumps', () => {
     expect(contents.map(({ content }) => content).indexOf('I prefer blue.')).toBe(3);
   });
 
-  it('ahead by a year learns once', async () => {
+  it('does not make the job learn anything twice (ahead by a year)', async () => {
     await query(
       test.orm.em.fork(),
       sql`update personal_job set queued_at = now() - interval '1 year',

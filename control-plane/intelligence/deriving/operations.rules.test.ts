@@ -21,7 +21,7 @@ const TABS = { op: 'ADD', kind: 'PREFERENCE_PROFILE', text: 'I prefer tabs over 
 const refusedFor = (...list: object[]) => acceptOperations(list, READING).refused;
 
 describe('operations', () => {
-  it('with the words of the user are accepted', () => {
+  it('are accepted if they quote the user', () => {
     expect(acceptOperations([TABS], READING)).toEqual({
       operations: [{ ...TABS, evidence: ['msg_1'] }],
       refused: {},
@@ -41,7 +41,7 @@ describe('operations', () => {
     expect(refusedFor(operation)).toEqual({ [reason]: 1 });
   });
 
-  it('above 40 of one answer are not read', () => {
+  it('are read up to the fortieth of an answer', () => {
     const { operations, refused } = acceptOperations(
       Array.from({ length: 10_000 }, () => TABS),
       READING,
@@ -50,12 +50,12 @@ describe('operations', () => {
     expect(refused.TOO_MANY).toBe(9_960);
   });
 
-  it('with a text of 1 MB are refused', () => {
+  it('are refused if they have a text of 1 MB', () => {
     const { operations } = acceptOperations([{ ...TABS, text: 'I prefer tabs '.repeat(80_000) }], READING);
     expect(operations).toEqual([]);
   });
 
-  it('of any shape never name a foreign message or item, and never lack evidence of the user', () => {
+  it('never name a foreign message or item, and never lack evidence of the user, in any shape', () => {
     const names = fc.constantFrom('m1', 'm2', 'm3', 'i1', 'i2', 'msg_1', '__proto__', 'constructor');
     const operation = fc.record(
       {
@@ -93,7 +93,7 @@ describe('an answer', () => {
     expect(parseOperations(answer)).toBeUndefined();
   });
 
-  it('in a code fence is read', () => {
+  it('is read inside a code fence', () => {
     expect(parseOperations('```json\n{"operations": []}\n```')).toEqual([]);
   });
 });
@@ -112,7 +112,7 @@ describe('a message of 60,000 characters', () => {
   });
 });
 
-it('quotations of 25 to 2,000 characters are left out, whatever marks surround them', () => {
+it('is read without quotations of 25 to 2,000 characters, whatever marks surround them', () => {
   const quotation = /["“„«「『][^"”»」』]{25,2000}["”»」』]/g;
   const words = fc.integer({ min: 0, max: 40 }).map((length) => 'x'.repeat(length));
   const parts = fc.array(fc.oneof(fc.constantFrom(...'"“„”»「』'), words), { maxLength: 12 });

@@ -72,14 +72,14 @@ function expectWhole(text: string): void {
 }
 
 describe('the block', () => {
-  it.each(ATTACKS)('is not left or changed by attack %#', (attack) => {
+  it.each(ATTACKS)('is neither closed nor changed by attack %#', (attack) => {
     const { text, lines } = buildBlock(itemsOf(['Before', attack, 'After']), BUDGET);
     expectWhole(text);
     expect(text.split('\n').filter((line) => line.startsWith('- '))).toHaveLength(lines.length);
     expect(lines.map(({ itemId }) => itemId)).toEqual(expect.arrayContaining(['itm_0', 'itm_2']));
   });
 
-  it('holds whatever items say, within its budget', () => {
+  it('holds items with any text, within its budget', () => {
     const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 900 }), fc.constantFrom(...ATTACKS));
     const property = fc.property(
       fc.array(text, { minLength: 1, maxLength: 30 }),
@@ -102,7 +102,7 @@ describe('the block', () => {
 });
 
 describe('a line', () => {
-  it('keeps what is harmless', () => {
+  it('keeps harmless text', () => {
     expect(lineOf('Prefers tabs, 100 % of the time.')).toBe('Prefers tabs, 100 % of the time.');
     expect(lineOf('喜欢简短的回答')).toBe('喜欢简短的回答');
     expect(lineOf('if a < b && c')).toBe('if a &lt; b &amp;&amp; c');

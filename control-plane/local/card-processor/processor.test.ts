@@ -158,7 +158,7 @@ describe('the page of a session', () => {
 });
 
 describe('a call', () => {
-  it('without the key is refused with 401, also at the control routes', async () => {
+  it('is refused with 401 without the key, also at the control routes', async () => {
     const foreign = new Stripe('sk_test_foreign', { ...clientAddress(), maxNetworkRetries: 0 });
     expect(await refusalOf(foreign.refunds.list())).toMatchObject({ statusCode: 401 });
     const answer = await fetch(`${processor.url}/control/faults`, { method: 'POST', body: '{"drop":1}' });
@@ -166,12 +166,12 @@ describe('a call', () => {
     expect(processor.deliveries.faults.drop).toBe(0);
   });
 
-  it('with a body of more than 64 kB is refused', async () => {
+  it('is refused if its body has more than 64 kB', async () => {
     const answer = await fetch(`${processor.url}/v1/refunds`, { method: 'POST', body: 'a'.repeat(70_000) });
     expect(answer.status).toBe(413);
   });
 
-  it('for an unknown object, of another kind or with invalid parameters is refused', async () => {
+  it('is refused for an unknown object, another kind of object, or invalid parameters', async () => {
     const payment = await paid();
     const session = await open();
     expect(await refusalOf(stripe.paymentIntents.retrieve('pi_none'))).toMatchObject({
@@ -189,7 +189,7 @@ describe('a call', () => {
     expect(await refusalOf(tooMuch)).toMatchObject({ statusCode: 400 });
   });
 
-  it('under a repeated idempotency key returns the first answer, and refuses other parameters', async () => {
+  it('returns the first answer for a repeated idempotency key, and refuses other parameters', async () => {
     const options = { idempotencyKey: 'topup:1' };
     const [first, again] = [
       await stripe.checkout.sessions.create(SESSION, options),
@@ -241,7 +241,7 @@ describe('a payment', () => {
     await expect.poll(types).toContain(last);
   });
 
-  it('with a saved card is made while the customer is away, unless the bank wants to ask them', async () => {
+  it('with a saved card succeeds without the customer, unless the bank requires authentication', async () => {
     const save = { payment_intent_data: { setup_future_usage: 'off_session' }, customer_creation: 'always' };
     const { customer, payment_method: method } = await paid(save);
     const { id } = method as Stripe.PaymentMethod;

@@ -27,7 +27,7 @@ const em = () => house.money.em();
 const paid = (payments: Thing[]): Thing[] => payments.filter(({ status }) => status === 'succeeded');
 
 describe('an attempt that had no answer', () => {
-  it('is credited by a later look if the payment was made, and the card is not charged again', async () => {
+  it('is credited by a later comparison if it was paid, and the card is not charged again', async () => {
     const { owner, row } = await house.unanswered('lost');
     expect(row.state).toBe('CREATED');
     house.fake.forgetKeys();
@@ -178,7 +178,7 @@ describe.each(changes)('if %s before an attempt is answered', (name) => {
 });
 
 describe('a withdrawal', () => {
-  it('whose answer is lost stays one, even if the owner wants the attempt again', async () => {
+  it('stays in force if its answer is lost, even if the owner wants the attempt again', async () => {
     const { owner, row } = await house.unanswered('down');
     expect(await house.arriveLate(row, 'withdrawal')).toBe(200);
     await house.repeat(row, 2 * MINUTE_MS);
@@ -195,7 +195,7 @@ describe('a withdrawal', () => {
     expect(owner.payments()).toEqual([]);
   });
 
-  it('that the processor refuses ends the attempt, because it would refuse the charge, too', async () => {
+  it('ends the attempt if the processor refuses the withdrawal', async () => {
     const { owner, row } = await house.unanswered('down');
     await owner.replaceCard();
     await house.repeat(Object.assign(row, { amount: 0n }), MINUTE_MS);

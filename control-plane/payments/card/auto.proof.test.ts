@@ -57,7 +57,7 @@ describe('an automatic top-up', () => {
   });
 
   it.each(Array.from({ length: ROUNDS }, (_, round) => round))(
-    'is one when 50 requests cross the threshold at once on two control planes (round %d)',
+    'is made once when 50 requests cross the threshold at once on two control planes (round %d)',
     async () => {
       const customer = await withCard();
       await lower(customer, '21');
@@ -78,7 +78,7 @@ describe('an automatic top-up', () => {
     },
   );
 
-  it('that had no answer stays in flight and is repeated under its idempotency key', async () => {
+  it('stays in flight if it had no answer, and is repeated under its idempotency key', async () => {
     const customer = await withCard();
     await lower(customer, '21');
     const before = payments();
@@ -93,7 +93,7 @@ describe('an automatic top-up', () => {
     expect((await customer.wallet()).cash).toBe('14.00');
   });
 
-  it('stays within the sum of a month', async () => {
+  it('stays within its monthly maximum', async () => {
     const customer = await withCard({ monthlyCap: '15' });
     await lower(customer, '25');
     await run();
@@ -103,7 +103,7 @@ describe('an automatic top-up', () => {
     expect(await attemptsOf(customer)).toEqual(['CREDITED']);
   });
 
-  it('is tried an hour after a refusal, switched off after the third one, and each is mailed', async () => {
+  it('is repeated an hour after a refusal, and switched off after the third; each is mailed', async () => {
     const customer = await withCard();
     await lower(customer, '21');
     house.processor.mood = 'declined';
@@ -121,7 +121,7 @@ describe('an automatic top-up', () => {
     expect((await customer.wallet()).cash).toBe('14.00');
   });
 
-  it('whose card needs authentication fails with a mail to the owner, and moves nothing', async () => {
+  it('fails with a mail to the owner if its card needs authentication, and moves nothing', async () => {
     const customer = await withCard();
     await lower(customer, '21');
     house.processor.mood = 'authentication';

@@ -50,7 +50,7 @@ describe('an attempt', () => {
     expect(posted).toEqual([{ kind: 'SYSTEM' }]);
   });
 
-  it('is looked up a minute after its begin', async () => {
+  it('is looked up a minute after its start', async () => {
     const owner = await house.saver();
     house.fake.mood = 'down';
     const now = later(5_000);
@@ -92,7 +92,7 @@ describe('an attempt', () => {
     }
   });
 
-  it('is one when many calls decide at once', async () => {
+  it('is made once when many calls decide at once', async () => {
     const owner = await house.saver();
     const decisions = await Promise.all(Array.from({ length: 8 }, () => owner.decide()));
     expect(decisions.filter((decision) => decision === 'BEGIN')).toHaveLength(1);
@@ -174,7 +174,7 @@ describe('an attempt that is refused', () => {
     expect(await owner.cash()).toBe(0);
   });
 
-  it('is followed by one after an hour, and by none after three until the owner decides', async () => {
+  it('is followed by another after an hour, and by none after the third until the owner acts', async () => {
     const owner = await house.saver();
     house.fake.mood = 'declined';
     expect(await owner.decide()).toBe('BEGIN');
@@ -205,7 +205,7 @@ describe('an attempt that is refused', () => {
     expect(await owner.settings()).toMatchObject({ enabled: true });
   });
 
-  it('is not followed by a fourth one if the third left the settings on', async () => {
+  it('is not followed by a fourth attempt if the third refusal left the settings on', async () => {
     const owner = await house.saver();
     house.fake.mood = 'declined';
     for (const hours of [0, 2, 4]) await owner.decide(hours * HOUR_MS);

@@ -57,7 +57,7 @@ describe('a top-up by card', () => {
     expect(await issueOf(topUp.id)).toBe('CURRENCY_UNSUPPORTED');
   });
 
-  it('of a suspended account is credited, kept, and shown to administrators', async () => {
+  it('is credited, kept, and shown to administrators if the account is suspended', async () => {
     const customer = await house.customer();
     const { topUp, session } = await customer.open('25.00');
     await query(em(), sql`update users set state = 'SUSPENDED' where id = ${customer.userId}`);
@@ -176,13 +176,13 @@ describe('an amount', () => {
     expect(house.processor.calls.length).toBe(calls);
   });
 
-  it('of a billion, or that is no number of dollars, is a bad input', async () => {
+  it('is a bad input if it is a billion or not a number of dollars', async () => {
     const customer = await house.customer();
     for (const amount of ['1000000000', '1e3', '٢٥', 'NaN', '25.0000001'])
       expect((await customer.begin(amount)).errors[0]?.extensions.code).toBe('BAD_USER_INPUT');
   });
 
-  it('beyond the sum of a day is refused, also of concurrent requests, without what expired', async () => {
+  it('is refused beyond the daily maximum, also concurrently; expired top-ups do not count', async () => {
     const customer = await house.customer();
     const answers = await Promise.all(Array.from({ length: 4 }, () => customer.begin('1000')));
     const codes = answers.map((answer) => codesOf(answer, 'topUpCardCreate')).flat();
@@ -210,7 +210,7 @@ describe('an amount', () => {
 });
 
 describe('a refund', () => {
-  it('by an administrator debits the wallet and is made once, also with its events', async () => {
+  it('debits the wallet once when an administrator makes it, also with its events', async () => {
     const customer = await house.customer();
     const { topUp, payment } = await customer.paid('25.00');
     const idempotencyKey = newKey();
@@ -239,7 +239,7 @@ describe('a refund', () => {
     expect(audited).toEqual([{ reason: 'goodwill' }]);
   });
 
-  it('beyond the top-up or the free cash, of fractional cents or an unpaid top-up is refused', async () => {
+  it('is refused beyond the top-up or the cash, for fractional cents or an unpaid top-up', async () => {
     const customer = await house.customer();
     const { topUp } = await customer.paid('25.00');
     const unpaid = await customer.open('25.00');
@@ -258,7 +258,7 @@ describe('a refund', () => {
     expect((await customer.wallet()).cash).toBe('5.00');
   });
 
-  it('that the processor refuses is returned to the wallet', async () => {
+  it('is returned to the wallet if the processor refuses it', async () => {
     const customer = await house.customer();
     const { topUp, payment } = await customer.paid('25.00');
     house.processor.refund(payment.id, 2500);
@@ -292,7 +292,7 @@ describe('a refund', () => {
     },
   );
 
-  it('at the page of the processor takes the cash, and freezes the wallet for what was spent', async () => {
+  it('on the page of the processor takes the free cash, and freezes the wallet for the rest', async () => {
     const customer = await house.customer();
     const { topUp, payment } = await customer.paid('25.00');
     await spend(customer, 20_000_000n);
@@ -324,7 +324,7 @@ describe('a dispute', () => {
     });
   });
 
-  it('that is lost stays withdrawn, and an inquiry withdraws nothing', async () => {
+  it('stays withdrawn if it is lost, and an inquiry withdraws nothing', async () => {
     const customer = await house.customer();
     const { payment } = await customer.paid('25.00');
     const dispute = house.processor.dispute(payment.id, 2500, 'warning_needs_response');
@@ -335,7 +335,7 @@ describe('a dispute', () => {
     expect((await customer.wallet()).cash).toBe('0.00');
   });
 
-  it('that is reported before its payment is booked when the payment is', async () => {
+  it('is booked together with its payment if it is reported before the payment', async () => {
     const customer = await house.customer();
     const { topUp, session } = await customer.open('25.00');
     const payment = house.processor.pay(session.id);

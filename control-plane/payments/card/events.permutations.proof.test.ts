@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => money.close());
 
 it(
-  'each order of the events leaves what is due in the wallet after each event, and credits it once',
+  'the wallet has the due balance after each event in each order, and is credited once',
   async () => {
     expect(ALL).toHaveLength(5040);
     const kills = new Map<Step, number>();

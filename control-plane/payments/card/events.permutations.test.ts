@@ -22,7 +22,7 @@ afterAll(async () => {
   await money.close();
 });
 
-it('every 700th order leaves what is due, with connections cut after each step', async () => {
+it('the wallet has the due balance in every 700th order, with connections cut after each step', async () => {
   const orders = permutationsOf([0, 1, 2, 3, 4, 5, 6]).filter((_, at) => at % 700 === 0);
   const reached = new Set<Step>();
   for (const [at, order] of orders.entries()) {
@@ -37,7 +37,7 @@ it('every 700th order leaves what is due, with connections cut after each step',
   expect([...reached].toSorted()).toEqual([...STEPS].toSorted());
 });
 
-it('random lives leave in the wallet what their objects say last', async () => {
+it('after random lives, the wallet has the balance that the last objects state', async () => {
   let tag = 0;
   await fc.assert(
     fc.asyncProperty(deliveries, async ({ events, due }) => {

@@ -164,7 +164,7 @@ describe('factsOfSession', () => {
 });
 
 describe('factsOfPayment', () => {
-  it('is nothing unless the payment succeeded, and reads the receipt of its charge', () => {
+  it('is null unless the payment succeeded, and has the receipt of its charge', () => {
     const payment = { id: 'pi_1', metadata, status: 'processing', amount_received: 2500, currency: 'usd' };
     expect(factsOfPayment({ ...payment, latest_charge: 'ch_1' })).toEqual({
       ...named,
@@ -179,7 +179,7 @@ describe('factsOfPayment', () => {
 describe('factsOfRefund', () => {
   const refund = { id: 're_1', payment_intent: 'pi_1', amount: 500, currency: 'usd', status: 'succeeded' };
 
-  it('has the id of the refund that was asked for here, and else that of the processor', () => {
+  it('has the id of the refund that the gateway requested, or else the id of the processor', () => {
     const idOf = (refund_id: unknown): unknown =>
       (factsOfRefund({ ...refund, metadata: { refund_id } }).events[0] as { id: string }).id;
     expect(idOf(REFUND)).toBe(REFUND);
@@ -187,7 +187,7 @@ describe('factsOfRefund', () => {
     expect(factsOfRefund({ ...refund, metadata: null }).events).toHaveLength(1);
   });
 
-  it.each([{ id: null }, { amount: 0 }, { currency: 'eur' }])('is nothing for row %#', (change) => {
+  it.each([{ id: null }, { amount: 0 }, { currency: 'eur' }])('is null for row %#', (change) => {
     expect(factsOfRefund({ ...refund, ...change }).events).toEqual([]);
   });
 
@@ -213,7 +213,7 @@ describe('factsOfDispute', () => {
     status: 'needs_response',
   };
 
-  it.each([{ id: null }, { amount: -1 }, { currency: null }])('is nothing for row %#', (change) => {
+  it.each([{ id: null }, { amount: -1 }, { currency: null }])('is null for row %#', (change) => {
     expect(factsOfDispute({ ...dispute, ...change }).events).toEqual([]);
   });
 
@@ -233,7 +233,7 @@ describe('factsOfDispute', () => {
     expect(disputeStatusOf(status, type)).toBe(wanted);
   });
 
-  it('that was read, not reported, has the status of its word', () => {
+  it('has the status of the object if it was fetched and not reported', () => {
     expect(factsOfDispute(dispute).events).toEqual([
       { type: 'DISPUTE', id: 'dp_1', amount: 5_000_000n, status: 'OPEN' },
     ]);
@@ -243,7 +243,7 @@ describe('factsOfDispute', () => {
 describe('factsOfBalance', () => {
   const charge = { object: 'charge', payment_intent: 'pi_1', metadata, amount: 2500, currency: 'usd' };
 
-  it('reads the payment of a charge: what was captured of it', () => {
+  it('reads the payment of a charge: its captured amount', () => {
     expect(factsOfBalance(charge)).toEqual({ ...named, events: [paid], details: { paymentId: 'pi_1' } });
     expect(factsOfBalance({ ...charge, amount_captured: 2000 })?.events).toEqual([
       { ...paid, amount: 20_000_000n },

@@ -61,7 +61,7 @@ describe('a refund that is repeated after the processor has forgotten its idempo
     expect((await customer.wallet()).cash).toBe('15.00');
   });
 
-  it('that took the whole payment is not returned to the wallet', async () => {
+  it('is not returned to the wallet if it took the whole payment', async () => {
     const customer = await house.customer();
     const { topUp } = await customer.paid('25.00');
     house.processor.mood = 'lost';
@@ -95,7 +95,7 @@ describe('an automatic top-up that had no answer', () => {
     expect(await newestOf(customer)).toMatchObject({ state: 'EXPIRED', failureCode: 'withdrawn' });
   });
 
-  it('that the bank cancelled fails once, and says what to do', async () => {
+  it('fails once if the bank cancelled it, and says what to do', async () => {
     const customer = await unanswered('lost');
     await failAutomatic(em(), await newestOf(customer), null);
     const row = await newestOf(customer);
@@ -109,7 +109,7 @@ describe('an automatic top-up that had no answer', () => {
     await query(em(), sql`update auto_top_up set enabled = false`);
   });
 
-  it('that is credited meanwhile does not fail', async () => {
+  it('does not fail if it is credited meanwhile', async () => {
     const customer = await unanswered('lost');
     const row = await newestOf(customer);
     const payment = thingsOf('payment_intent').at(-1)?.id ?? '';
@@ -153,7 +153,7 @@ describe('an automatic top-up that had no answer', () => {
 });
 
 describe('a comparison', () => {
-  it('goes on with the other top-ups when one cannot be booked, and reports the error', async () => {
+  it('continues with the other top-ups when one cannot be booked, and reports the error', async () => {
     const customer = await house.customer();
     const [broken, other] = [await customer.open('25'), await customer.open('30')];
     for (const { session } of [broken, other]) house.processor.pay(session.id);
@@ -172,7 +172,7 @@ describe('a comparison', () => {
       house.processor.things.delete(movement.id);
   });
 
-  it('of the balance knows a payment whose event came three days late', async () => {
+  it('of the balance recognises a payment whose event came three days late', async () => {
     const customer = await house.customer();
     const { topUp, payment } = await customer.paid('25');
     for (const movement of movementsOf(payment.id))
@@ -184,7 +184,7 @@ describe('a comparison', () => {
 });
 
 describe('a refund', () => {
-  it('that only its charge reported is read from the processor', async () => {
+  it('is read from the processor if only its charge reported it', async () => {
     const customer = await house.customer();
     const { topUp, payment } = await customer.paid('25');
     await run(0.1);

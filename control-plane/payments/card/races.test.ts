@@ -22,7 +22,7 @@ const run = () => runPayments({ em, settings: house.test.settings, now: new Date
 const rounds = Array.from({ length: ROUNDS }, (_, round) => round);
 
 describe('news of one payment that arrives at the same moment', () => {
-  it.each(rounds)('leaves exactly what is due in the wallet (round %d)', async () => {
+  it.each(rounds)('leaves exactly the due balance in the wallet (round %d)', async () => {
     const customer = await house.customer();
     const { topUp, payment } = await customer.paid('25');
     const { processor, report } = house;
@@ -50,7 +50,7 @@ describe('news of one payment that arrives at the same moment', () => {
     expect((await customer.topUp(topUp.id)).state).toBe('DISPUTED');
   });
 
-  it('credits a payment once that its event, its charge and the comparison report', async () => {
+  it('credits a payment once although its event, its charge and the comparison report it', async () => {
     const customer = await house.customer();
     const { topUp, session } = await customer.open('25');
     const payment = house.processor.pay(session.id);

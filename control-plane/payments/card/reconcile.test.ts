@@ -62,7 +62,7 @@ beforeEach(() => {
 });
 
 describe('an open top-up', () => {
-  it('whose event was lost is credited once by the first comparison after ten minutes', async () => {
+  it('is credited once by the first comparison after ten minutes if its event was lost', async () => {
     const customer = await house.customer();
     const { topUp, session } = await customer.open('25');
     house.processor.pay(session.id);
@@ -89,7 +89,7 @@ describe('an open top-up', () => {
     expect((await rowOf(topUp.id))?.check_at).toBeNull();
   });
 
-  it('that is paid is compared once more, whatever events follow, so that its card is saved', async () => {
+  it('is compared once more after payment, whatever events follow, so that its card is saved', async () => {
     const customer = await house.customer();
     const { topUp, payment } = await customer.paid('25', { saveCard: true });
     await house.report('payment_intent.succeeded', payment.id);
@@ -103,7 +103,7 @@ describe('an open top-up', () => {
     expect(saved).toEqual({ last4: '4242' });
   });
 
-  it('that expired at the processor expires, and one that waits is compared again', async () => {
+  it('expires if it expired at the processor, and is compared again if it waits', async () => {
     const customer = await house.customer();
     const [gone, waiting] = [await customer.open('25'), await customer.open('30')];
     gone.session['status'] = 'expired';
@@ -116,7 +116,7 @@ describe('an open top-up', () => {
     expect(await correctionsOf(gone.topUp.id)).toEqual([]);
   });
 
-  it('whose page was never opened gets the page, with the same session', async () => {
+  it('gets its page, with the same session, if the page was never opened', async () => {
     const customer = await house.customer();
     house.processor.mood = 'lost';
     const failed = await customer.begin('25', { idempotencyKey: newKey() });
@@ -182,7 +182,7 @@ describe('an open top-up', () => {
     expect((await rowOf(topUp.id))?.issue).toBe('AMOUNT_DIFFERS');
   });
 
-  it('whose page the processor refuses to open fails, and needs no administrator', async () => {
+  it('fails without an administrator if the processor refuses to open its page', async () => {
     const customer = await house.customer();
     house.processor.mood = 'lost';
     await customer.begin('25');
@@ -253,7 +253,7 @@ describe('the daily comparison of the balance', () => {
     expect(await correctionsOf(first.topUp.id)).toHaveLength(1);
   });
 
-  it('passes over movements that are no payments, and says whether it was due', async () => {
+  it('ignores movements that are no payments, and returns whether it was due', async () => {
     const payout = { id: 'po_1', object: 'payout', amount: 100, currency: 'usd' };
     for (const [id, source] of Object.entries({ txn_payout: payout, txn_fee: null }))
       house.processor.things.set(id, { id, object: 'balance_transaction', type: 'x', source });

@@ -51,7 +51,7 @@ async function compareAgain(payment: Thing): Promise<void> {
 }
 
 describe('a saved card', () => {
-  it('that was removed does not come back when its payment is compared again', async () => {
+  it('does not come back after its removal when its payment is compared again', async () => {
     const customer = await house.customer();
     const { payment, card, topUpId } = await saved(customer);
     expect(await storedOf(customer)).toEqual([card.id]);
@@ -62,7 +62,7 @@ describe('a saved card', () => {
     expect(await storedOf(customer)).toEqual([]);
   });
 
-  it('that was replaced is removed at the processor, and does not come back either', async () => {
+  it('is removed at the processor when it is replaced, and does not come back', async () => {
     const customer = await house.customer();
     const first = await saved(customer);
     const second = await saved(customer);
@@ -73,7 +73,7 @@ describe('a saved card', () => {
     expect(await storedOf(customer)).toEqual([second.card.id]);
   });
 
-  it('is not stored of a payment that has not succeeded', async () => {
+  it('is not stored for a payment that has not succeeded', async () => {
     const customer = await house.customer();
     const { payment } = await customer.paid('25', { saveCard: true });
     payment['status'] = 'processing';
@@ -95,7 +95,7 @@ describe('a saved card', () => {
     expect(await query(em(), sql`select from forgotten_card`)).toEqual([]);
   });
 
-  it('that the processor does not know any more is not asked for again', async () => {
+  it('is requested once if the processor does not know it any more', async () => {
     const customer = await house.customer();
     const { card } = await saved(customer);
     house.processor.things.delete(card.id);
@@ -103,7 +103,7 @@ describe('a saved card', () => {
     expect(await query(em(), sql`select from forgotten_card`)).toEqual([]);
   });
 
-  it('of a closed account is removed, and its automatic top-ups are switched off', async () => {
+  it('is removed when the account is closed, and automatic top-ups are switched off', async () => {
     const customer = await house.customer();
     const { card } = await saved(customer);
     const input = { enabled: true, threshold: '5', amount: '10', monthlyCap: '100' };

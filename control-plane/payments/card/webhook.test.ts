@@ -49,7 +49,7 @@ describe('an event', () => {
     expect((await customer.topUp(topUp.id)).state).toBe('AWAITING_PAYMENT');
   });
 
-  it('that is older than the tolerance is refused, and a younger one is accepted', async () => {
+  it('is refused if it is older than the tolerance, and accepted if it is younger', async () => {
     const { customer, event } = await paidEvent();
     const old = now() - WEBHOOK_TOLERANCE_S - 1;
     expect((await house.processor.send(house.test.url, event, { timestamp: old })).status).toBe(400);
@@ -80,7 +80,7 @@ describe('an event', () => {
     expect(codesOf(await remove(secrets[0]?.id ?? ''), 'adminWebhookSecretRemove')).toEqual(['CONFLICT']);
   });
 
-  it('with a wrong signature waits for the one query of its second', async () => {
+  it('with a wrong signature shares one query for the secrets with all events of its second', async () => {
     const server = fastify();
     server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
       done(null, body),
@@ -106,14 +106,14 @@ describe('an event', () => {
     await server.close();
   });
 
-  it('of an unknown type is stored as ignored and answered 200', async () => {
+  it('of an unknown type is stored as ignored and gets 200', async () => {
     const { event } = await paidEvent();
     const unknown = { ...event, type: 'invoice.created' };
     expect((await house.processor.send(house.test.url, unknown)).status).toBe(200);
     expect(await stored(event.id)).toBe('IGNORED');
   });
 
-  it('of an unknown top-up, of none, or of another payment moves nothing and is answered 200', async () => {
+  it('moves nothing and gets 200 for an unknown top-up, no top-up, or another payment', async () => {
     const { event, customer, topUp } = await paidEvent();
     const session = event.data.object;
     const foreign = [
@@ -149,7 +149,7 @@ describe('an event', () => {
     expect((await customer.wallet()).cash).toBe('0.00');
   });
 
-  it('with a signed body that is no event is refused', async () => {
+  it('is refused if its signed body is not an event', async () => {
     for (const body of ['[]', 'null', '{"id":1}', '{"id":"evt_1","type":"x","data":{}}']) {
       const answer = await house.processor.send(house.test.url, JSON.parse(body) ?? {}, { body });
       expect([400]).toContain(answer.status);
@@ -173,7 +173,7 @@ describe('the metrics', () => {
     return Object.fromEntries(metric?.values.map(({ labels, value }) => [labels['outcome'], value]) ?? []);
   };
 
-  it('count each event by what was done with it', async () => {
+  it('count each event by its outcome', async () => {
     const { event } = await paidEvent();
     const before = await counts();
     const send = (change: object, options: object = {}) =>
@@ -192,7 +192,7 @@ describe('the metrics', () => {
 });
 
 describe('a body', () => {
-  it('above the limit of anonymous callers is refused before it is read', async () => {
+  it('is refused above the limit of anonymous callers before it is read', async () => {
     const answer = await fetch(`${house.test.url}/webhooks/stripe`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -201,7 +201,7 @@ describe('a body', () => {
     expect(answer.status).toBe(413);
   });
 
-  it('without a length is refused', async () => {
+  it('is refused without a length', async () => {
     const { hostname, port } = new URL(house.test.url);
     const answer = await new Promise<string>((resolve, reject) => {
       const socket = connect(Number(port), hostname, () => {
@@ -233,7 +233,7 @@ describe('the settings', () => {
     expect(log.some(({ text }) => text.includes('sk_test') || text.includes('whsec_'))).toBe(false);
   });
 
-  it('need the key again for another address, and refuse limits that contradict each other', async () => {
+  it('require the key again for another address, and refuse limits that contradict each other', async () => {
     const read = '{ admin { paymentSettings { version apiAddress } } }';
     const before = pick<{ version: number }>(await house.admin.send(read), 'admin', 'paymentSettings');
     const { version } = before;
@@ -282,7 +282,7 @@ describe('without a configured processor', () => {
     await bare.close();
   });
 
-  it('is different with one: the terms are public', async () => {
+  it('is offered with a configured processor, and its terms are public', async () => {
     const answer = await house.test
       .browser()
       .send('{ paymentOptions { methods card { amountMin amountMax dailyMax presets playMoney } } }');

@@ -23,7 +23,7 @@ describe('derived addresses', () => {
     expect(() => deriveAddress(PUBLIC, 2 ** 31)).toThrow();
   });
 
-  it('come from a key that has no private part', () => {
+  it('are derived from a key without a private part', () => {
     expect(HDKey.fromExtendedKey(PUBLIC).privateKey).toBeNull();
   });
 });

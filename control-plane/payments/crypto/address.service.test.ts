@@ -73,7 +73,7 @@ const NOT_OFFERED = {
 };
 
 describe('a deposit address', () => {
-  it('is the same for all tokens and chains of a user, and each has a row of its own', async () => {
+  it('is the same for all tokens and chains of a user, with one row for each of them', async () => {
     await setKey(keyOf(0));
     const first = await newAddress();
     expect(first).toMatchObject({ chainId: CHAIN, contract: USDC, address: deriveAddress(keyOf(0), 0) });
@@ -165,7 +165,7 @@ describe('an extended key', () => {
     );
   });
 
-  it('that is private or malformed is refused with what to enter instead', async () => {
+  it('is refused if it is private or malformed, and the error says what to enter instead', async () => {
     const given = await refusalOf(setKey(ACCOUNT.privateExtendedKey));
     expect(given).toMatchObject({ code: 'INVALID', field: ['input', 'extendedKey'] });
     expect(given.message).toMatch(/^This is a private key\. Never enter it/);
@@ -173,7 +173,7 @@ describe('an extended key', () => {
     expect(await listDepositKeys(em())).toEqual([]);
   });
 
-  it('beyond the limit is refused, and a known one is not', async () => {
+  it('is refused beyond the limit, unless it is known', async () => {
     for (let at = 0; at < DEPOSIT_KEYS_MAX; at += 1) await setKey(keyOf(at));
     const refusal = await refusalOf(setKey(keyOf(DEPOSIT_KEYS_MAX)));
     expect(refusal).toMatchObject({ code: 'LIMIT_REACHED', field: ['input', 'extendedKey'] });
@@ -184,7 +184,7 @@ describe('an extended key', () => {
     expect((await newAddress()).address).toBe(deriveAddress(keyOf(3), 0));
   });
 
-  it('set by two administrators at once leaves one active key', async () => {
+  it('is active once when two administrators set one at the same moment', async () => {
     await Promise.all([0, 1, 2, 3].map((at) => setKey(keyOf(at))));
     const keys = await listDepositKeys(em());
     expect(keys).toHaveLength(4);
@@ -192,7 +192,7 @@ describe('an extended key', () => {
   });
 });
 
-it('concurrent first requests of users get one address each, and use one index each', async () => {
+it('gives users with concurrent first requests one address and one index each', async () => {
   await setKey(keyOf(0));
   const users = await Promise.all([0, 1, 2].map(() => money.wallet({})));
   const made = await Promise.all(

@@ -19,7 +19,7 @@ async function confirm(): Promise<void> {
 
 describe('small deposits', () => {
   it(
-    'count together for the minimum, however many they are',
+    'count together towards the minimum, however many they are',
     async () => {
       const customer = await house.customer();
       // 140 transfers of 0.8 cents are 1.12 dollars; the 100 that are credited at once are 0.80.

@@ -66,7 +66,7 @@ describe('a receipt that is read again before the credit', () => {
     expect(await customer.cash()).toBe('3.00');
   });
 
-  it('and differs between the services credits nothing', async () => {
+  it('credits nothing if it differs between the services', async () => {
     const { customer } = await deposited(3n);
     house.chain.disturb(0, change({ status: '0x0' }));
     await confirm();
@@ -119,7 +119,7 @@ describe('a deposit that both services report although its block has left the ch
 });
 
 describe('a transaction', () => {
-  it('that both services leave out stops the chain, and its deposit is not given up', async () => {
+  it('stops the chain if both services omit it, and its deposit stays open', async () => {
     const { customer } = await deposited(2n);
     disturb(({ method }, answer) => (method === 'eth_getLogs' ? { result: [] } : answer));
     await confirm();
@@ -162,7 +162,7 @@ describe('a chain that needs one confirmation', () => {
 });
 
 describe('a watcher', () => {
-  it('whose chain was changed meanwhile stores nothing, and the next one goes on', async () => {
+  it('stores nothing if its chain was changed meanwhile, and the next watcher continues', async () => {
     const { customer } = await deposited(2n);
     await house.chain.mine(CONFIRMATIONS - 1);
     const before = await house.state();
@@ -205,7 +205,7 @@ describe('a watcher', () => {
     expect(await troubleOf()).toEqual({ detail: null, since: null, failures: 0, isRead: true });
   });
 
-  it('names a service that lags, does not count the chain as read, and reads what both have', async () => {
+  it('names a service that lags, and reads the blocks of both without counting the pass', async () => {
     await house.chain.mine(80);
     await house.watch();
     const head = await house.chain.head();

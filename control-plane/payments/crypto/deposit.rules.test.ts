@@ -156,7 +156,7 @@ class History {
 }
 
 describe('random histories of a chain', () => {
-  it('book a deposit never twice, and exactly once if it is deep enough in the end', () => {
+  it('never book a deposit twice, and book it exactly once if it is deep enough at the end', () => {
     fc.assert(
       fc.property(turns, fc.integer({ min: 1, max: 12 }), (list, confirmations) => {
         const history = new History(confirmations);

@@ -99,7 +99,7 @@ describe('a pass over a chain without a reorganisation', () => {
     expect(told).not.toContain(done?.id);
   });
 
-  it('takes a token for foreign that only another chain accepts', async () => {
+  it('treats a token that only another chain accepts as foreign', async () => {
     const other = await house.chain.deploy(6);
     await query(
       em(),
@@ -177,7 +177,7 @@ describe('a deposit of exactly the minimum', () => {
     expect(await dust.cash()).toBe('0.00');
   });
 
-  it('is not reached by a deposit whose receipt is wrong', async () => {
+  it('does not include a deposit whose receipt is wrong', async () => {
     const { customer } = await deposited(USDC / 2n, USDC / 2n + 1n);
     await house.watch();
     const [, wrong] = await customer.topUps();
@@ -197,7 +197,7 @@ describe('a deposit of exactly the minimum', () => {
 });
 
 describe('two control planes', () => {
-  it('that read a chain at once credit a deposit once', async () => {
+  it('credit a deposit once when they read a chain at the same moment', async () => {
     const { customer } = await deposited(5n * USDC);
     await house.chain.mine(CONFIRMATIONS - 1);
     await Promise.all([house.watch(), house.watch(), house.watch()]);
@@ -206,7 +206,7 @@ describe('two control planes', () => {
     expect(await customer.cash()).toBe('5.00');
   });
 
-  it('of which one hangs and is replaced credit a deposit once', async () => {
+  it('credit a deposit once when one of them hangs and is replaced', async () => {
     const { customer } = await deposited(5n * USDC);
     await house.chain.mine(CONFIRMATIONS - 1);
     let isReplaced = false;
@@ -275,7 +275,7 @@ describe('a reorganisation of a frozen chain', () => {
 });
 
 describe('a service that is down', () => {
-  it('leaves the size of the questions as it is', async () => {
+  it('leaves the size of the requested ranges unchanged', async () => {
     await query(em(), sql`update crypto_chain set scan_size = 64 where chain_id = ${CHAIN_ID}`);
     house.chain.disturb(1, () => 503);
     await house.watch();

@@ -47,7 +47,7 @@ const transfer = (change: Partial<TransferLog> = {}): TransferLog => ({
 });
 
 describe('the head', () => {
-  it('is the newest block that both have, and final is what both call final', async () => {
+  it('is the newest block that both have, and is final if both call it final', async () => {
     const chain = pair(service(), service({}, { newest: 98, final: 80 }));
     expect(await chain.head()).toEqual({ number: 98, hash: hashOf(98), finalized: 80, isLagging: false });
     const turned = pair(service({}, { newest: 98, final: 80 }), service());
@@ -108,7 +108,7 @@ describe('the head', () => {
 });
 
 describe('the hash of a height', () => {
-  it('is what both say, or null beyond the newest block of both', async () => {
+  it('is the hash that both return, or null beyond the newest block of both', async () => {
     const chain = pair(service(), service());
     expect(await chain.hashAt(42)).toBe(hashOf(42));
     expect(await chain.hashAt(101)).toBeNull();
@@ -127,7 +127,7 @@ describe('transfers', () => {
   ];
   const sending = (logs: TransferLog[]): Rpc => service({ transfers: () => Promise.resolve(logs) });
 
-  it('are in the order of the chain, whatever the order of the services is', async () => {
+  it('are in the order of the chain, whatever order the services return', async () => {
     const chain = pair(sending([three, two, one]), sending([two, one, three]));
     expect(await chain.transfers(FILTER)).toEqual([one, two, three]);
   });
@@ -152,7 +152,7 @@ describe('a receipt', () => {
   };
   const sending = (answer: Receipt | null): Rpc => service({ receipt: () => Promise.resolve(answer) });
 
-  it('is what both say', async () => {
+  it('is the receipt that both return', async () => {
     expect(await pair(sending(receipt), sending({ ...receipt })).receipt('0xa')).toEqual(receipt);
     expect(await pair(sending(null), sending(null)).receipt('0xa')).toBeNull();
   });
@@ -185,7 +185,7 @@ describe('a fault of one service', () => {
     });
   });
 
-  it('that is an error of this program is rejected as it is', async () => {
+  it('is thrown unchanged if it is an error of this program', async () => {
     const bug = new TypeError('a bug');
     await expect(pair(failing(bug), service()).receipt('0xa')).rejects.toBe(bug);
     await expect(pair(service(), failing(bug)).receipt('0xa')).rejects.toBe(bug);

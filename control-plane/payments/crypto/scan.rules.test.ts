@@ -67,7 +67,7 @@ describe('the fork', () => {
     }
   });
 
-  it('is found with one question while the newest block remains', async () => {
+  it('is found with one request while the newest block remains', async () => {
     let asked = 0;
     await findFork(blocks(128), async () => ++asked > 0);
     expect(asked).toBe(1);

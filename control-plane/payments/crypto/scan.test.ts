@@ -52,7 +52,7 @@ describe('a pass over many new blocks', () => {
     return { result: { number: `0x${number.toString(16)}`, hash, parentHash: hash } };
   };
 
-  it('reads 50 ranges without a gap, and the next pass goes on there', async () => {
+  it('reads 50 ranges without a gap, and the next pass continues there', async () => {
     await house.customer();
     await query(em(), sql`update crypto_chain set scan_size = 500`);
     const first = await questionsOf(() => house.watch(), long);
@@ -72,14 +72,14 @@ describe('a pass over many new blocks', () => {
     expect(second[0]?.from).toBeGreaterThan(first.at(-1)?.from ?? 0);
   });
 
-  it('begins anew when the stored blocks are of another chain', async () => {
+  it('starts again when the stored blocks are of another chain', async () => {
     const all = await questionsOf(() => house.watch());
     expect(all[0]?.from).toBe(0);
     expect(all.at(-1)?.to).toBe(await house.chain.head());
     expect(await house.state()).toMatchObject({ cursor: await house.chain.head(), trouble: null });
   });
 
-  it('leaves the size of the questions as it is when fewer blocks are left', async () => {
+  it('leaves the size of the requested ranges unchanged when fewer blocks are left', async () => {
     await house.chain.mine(3);
     await query(em(), sql`update crypto_chain set scan_size = 64`);
     await house.watch();
@@ -88,7 +88,7 @@ describe('a pass over many new blocks', () => {
 });
 
 describe('a chain', () => {
-  it('that ends while it is read is read again, and stores nothing of the blocks that are gone', async () => {
+  it('is read again if it becomes shorter during a pass, without the removed blocks', async () => {
     await query(em(), sql`update crypto_chain set cursor = null, scan_size = 1`);
     await query(em(), sql`delete from crypto_block`);
     disturb(({ method, params }, answer) =>
@@ -103,7 +103,7 @@ describe('a chain', () => {
     expect(await house.state()).toMatchObject({ trouble: null, cursor: await house.chain.head() });
   });
 
-  it('that is shorter than its first block is read without a question for transfers', async () => {
+  it('is read without a request for transfers if it is shorter than its first block', async () => {
     await query(em(), sql`update crypto_chain set start_block = 100000, cursor = null`);
     await query(em(), sql`delete from crypto_block`);
     expect(await questionsOf(() => house.watch())).toEqual([]);
@@ -111,7 +111,7 @@ describe('a chain', () => {
     await query(em(), sql`update crypto_chain set start_block = 0`);
   });
 
-  it('without tokens is read without a question for transfers', async () => {
+  it('is read without a request for transfers if it has no tokens', async () => {
     await query(em(), sql`delete from deposit_address`);
     await query(em(), sql`delete from crypto_token`);
     expect(await questionsOf(() => house.watch())).toEqual([]);
@@ -121,7 +121,7 @@ describe('a chain', () => {
 });
 
 describe('addresses', () => {
-  it('are all watched, each in one question, also beyond the 500 of one question', async () => {
+  it('are all watched, each in one request, also beyond the 500 of one request', async () => {
     const last = await house.customer();
     await query(
       em(),

@@ -24,7 +24,7 @@ describe('a transfer', () => {
     expect(wide).toMatchObject({ units: 7n * 10n ** 18n, amount: 7_000_000n });
   });
 
-  it('of another token, of nothing, or below one micro-dollar is left out', () => {
+  it('is left out if it is of another token, of zero, or below one micro-dollar', () => {
     expect(references(log({ token: OTHER }))).toEqual([]);
     expect(references(log({ amount: 0n }))).toEqual([]);
     expect(references(log({ token: WIDE, amount: 10n ** 12n - 1n }))).toEqual([]);
@@ -48,7 +48,7 @@ describe('a transfer', () => {
     expect([first, second].map((reference) => reference?.split(':').at(-1))).toEqual(['0', '0']);
   });
 
-  it('that is equal to another one of its transaction has the next place, in the order of the chain', () => {
+  it('has the next place if it equals another transfer of its transaction, in the order of the chain', () => {
     const logs = [log({ logIndex: 9 }), log({ logIndex: 2 }), log({ logIndex: 5, amount: 1n })];
     expect(transfersOf(logs, TERMS).map(({ place, logIndex }) => [place, logIndex])).toEqual([
       [0, 2],

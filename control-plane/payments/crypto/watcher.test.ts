@@ -27,7 +27,7 @@ async function confirm(): Promise<void> {
 }
 
 describe('a deposit', () => {
-  it('is seen, counts its confirmations, and is credited once', async () => {
+  it('is found, counts its confirmations, and is credited once', async () => {
     const customer = await house.customer();
     await house.chain.transfer(customer.address, 25n * USDC);
     await house.watch();
@@ -45,7 +45,7 @@ describe('a deposit', () => {
     expect(await customer.cash()).toBe('25.00');
   });
 
-  it('counts each transfer of a transaction, and credits no other token', async () => {
+  it('is stored for each transfer of a transaction, and not for other tokens', async () => {
     const customer = await house.customer();
     const other = await house.chain.deploy(6);
     await house.chain.transfer(customer.address, 3n * USDC, { twice: true });
@@ -57,7 +57,7 @@ describe('a deposit', () => {
     expect(await customer.cash()).toBe('6.00');
   });
 
-  it('below the minimum waits until the sum of all reaches it', async () => {
+  it('waits below the minimum until the sum of all deposits reaches it', async () => {
     const customer = await house.customer();
     await house.chain.transfer(customer.address, USDC / 2n);
     await house.watch();
@@ -70,7 +70,7 @@ describe('a deposit', () => {
     expect(await customer.cash()).toBe('1.000001');
   });
 
-  it('of a token with 18 decimals is worth the same', async () => {
+  it('is worth the same in a token with 18 decimals', async () => {
     const large = await house.chain.deploy(18);
     await house.setToken({ contract: large, symbol: 'USDX', minimum: '1' });
     const customer = await house.customer();
@@ -98,7 +98,7 @@ describe('a deposit', () => {
 });
 
 describe('a reorganisation', () => {
-  it('before the credit takes the deposit away, and credits it once if it is mined again', async () => {
+  it('removes a deposit before its credit, and credits it once if it is mined again', async () => {
     const customer = await house.customer();
     const snapshot = await house.chain.call('evm_snapshot');
     const lost = await house.chain.transfer(customer.address, 7n * USDC);
@@ -120,7 +120,7 @@ describe('a reorganisation', () => {
     expect(await customer.cash()).toBe('7.00');
   });
 
-  it('after the credit takes it back, freezes the chain, and credits again once it is resumed', async () => {
+  it('takes a credit back, freezes the chain, and credits again after the chain is resumed', async () => {
     const customer = await house.customer();
     const snapshot = await house.chain.call('evm_snapshot');
     const hash = await house.chain.transfer(customer.address, 9n * USDC);
@@ -169,7 +169,7 @@ describe('an RPC service', () => {
       'REFUSED',
     ],
   ];
-  it.each(faults)('that %s stops credits, and nothing is lost', async (_name, disturbance, trouble) => {
+  it.each(faults)('stops credits without a loss if it %s', async (_name, disturbance, trouble) => {
     const customer = await house.customer();
     await house.chain.transfer(customer.address, 2n * USDC);
     house.chain.disturb(1, disturbance);
@@ -183,7 +183,7 @@ describe('an RPC service', () => {
     expect(await customer.cash()).toBe('2.00');
   });
 
-  it('that invents a transfer credits nothing', async () => {
+  it('causes no credit if it invents a transfer', async () => {
     const customer = await house.customer();
     const lie: Disturbance = ({ method }, answer) => {
       if (method !== 'eth_getLogs' || !Array.isArray(answer.result)) return answer;
@@ -207,7 +207,7 @@ describe('an RPC service', () => {
     expect((await house.state()).trouble).toBe('DISAGREEMENT');
   });
 
-  it('whose head goes back, or lags, loses no deposit', async () => {
+  it('loses no deposit if its head goes back or lags', async () => {
     const customer = await house.customer();
     await house.chain.transfer(customer.address, 4n * USDC);
     await house.watch();

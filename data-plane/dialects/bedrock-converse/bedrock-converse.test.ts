@@ -254,7 +254,7 @@ describe('an answer', () => {
     );
   });
 
-  it('that is cut off ends with an error at every event, and never with both an end and an error', () => {
+  it('ends with an error if it is cut off at any event, and never with both an end and an error', () => {
     fc.assert(
       fc.property(responses(1), fc.nat(100), (response, percent) => {
         const events = streamOf(response);
@@ -347,7 +347,7 @@ describe('an answer', () => {
     }
   });
 
-  it('that cannot be read is a failure of the upstream', () => {
+  it('is a failure of the upstream if it cannot be read', () => {
     for (const wire of [null, 7, [], {}, { message: 'no' }, { output: {} }])
       expect(() => outbound.decodeResponse(wire)).toThrow(GatewayError);
     const decoder = outbound.streamDecoder(1);
@@ -369,7 +369,7 @@ describe('an error', () => {
     expect(error.message.includes('Too long.')).toBe(status === 400 || status === 413);
   });
 
-  it('inside a stream ends the stream as busy or failed', () => {
+  it('ends its stream as busy or failed', () => {
     for (const [type, code] of [
       ['overloaded_error', 'upstream_busy'],
       ['api_error', 'upstream_failed'],

@@ -272,7 +272,7 @@ describe('answers to clients', () => {
 });
 
 describe('answers of upstreams', () => {
-  it('have interleaved items serialised', () => {
+  it('are serialised if their items are interleaved', () => {
     const item = (index: number): JsonObject => ({
       type: 'function_call',
       id: `fc_${index}`,
@@ -367,7 +367,7 @@ describe('a stream whose final answer names its items anew', () => {
   const delta = { type: 'response.output_text.delta', output_index: 1, content_index: 0, delta: 'Hello' };
   const textsOf = (list: JsonObject[]) => collect(events(list)).choices[0]?.blocks.map((block) => block.text);
 
-  it('is delivered once if the final answer counts other items', () => {
+  it('is delivered once if the final answer numbers its items differently', () => {
     const thinking = { type: 'response.reasoning_text.delta', output_index: 0, delta: 'Hm' };
     const stream = [CREATED, thinking, delta];
     expect(textsOf([...stream, completed([message('msg_2')])])).toEqual(['Hm', 'Hello']);

@@ -213,7 +213,7 @@ describe('tokens of an upstream', () => {
     expect(requests().length).toBeGreaterThan(server.issued * 4);
   });
 
-  it('name a clock that is five minutes off as the reason of a refusal', async () => {
+  it('name a clock that differs by five minutes as the reason of a refusal', async () => {
     clockOffsetMs = -300_000;
     const server = new TokenServer(3_600_000);
     server.refusal = { status: 400, chunks: ['{"error":"invalid_grant"}'] };
@@ -300,7 +300,7 @@ describe('a request to Bedrock', () => {
     });
   });
 
-  it('names a clock that is five minutes off if the signature is refused', async () => {
+  it('names a clock that differs by five minutes if the signature is refused', async () => {
     clockOffsetMs = 300_000;
     upstream.play = () => ({ status: 403, chunks: ['{"message":"Signature not yet current"}'] });
     connect({ protocol: 'anthropic-messages', access: AWS, secret: JSON.stringify(AWS_KEYS) });

@@ -141,7 +141,7 @@ describe.each(CLIENTS)('a failed request of a client of $name', (client) => {
     expect(node.ledger.charges).toHaveLength(0);
   });
 
-  it('notices that a stream was cut within a message or before its end', async () => {
+  it('ends with an error if the stream was cut within a message or before its end', async () => {
     const [, first = Buffer.alloc(0), ...rest] = FRAMES;
     const half = Buffer.concat([first, ...rest]).subarray(0, first.length + 20);
     for (const bytes of [half, first]) {

@@ -51,7 +51,7 @@ const MESSAGES = fc.array(fc.record({ headers: HEADERS, body: fc.uint8Array({ ma
 });
 
 describe('an event stream', () => {
-  it("gives the messages that the AWS SDK's codec has written, in pieces of any size", () => {
+  it("decodes the messages that the AWS SDK's codec has written, in pieces of any size", () => {
     fc.assert(
       fc.property(MESSAGES, fc.integer({ min: 1, max: 50 }), (messages, size) => {
         const bytes = Buffer.concat(messages.map((message) => Buffer.from(sdk.encode(message))));
@@ -66,7 +66,7 @@ describe('an event stream', () => {
     );
   });
 
-  it('is read the same when it is torn at any byte', () => {
+  it('decodes equally when it is split at any byte', () => {
     const bytes = Buffer.concat([chunk({ type: 'ping' }), chunk({ type: 'message_stop', n: 'ü' })]);
     const whole = read([bytes]);
     for (let at = 0; at <= bytes.length; at += 1)
