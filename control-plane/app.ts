@@ -36,6 +36,7 @@ import { serveWebhook } from './payments/card/webhook.routes.ts';
 import { Playground } from './playground/playground.ts';
 import { createSchema } from './schema/schema.ts';
 import type { Settings } from './process/settings.ts';
+import { serveFeeds } from './status/feed.routes.ts';
 import { tracingPlugin } from './tracing/tracing.plugin.ts';
 import { serveSchemaFile } from './schema/schema-file.ts';
 
@@ -99,6 +100,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const downloads = { contexts, em: () => orm.em.fork(), charge };
   serveDownloads(server, downloads);
   serveAuditLog(server, downloads);
+  serveFeeds(server, { em: () => orm.em.fork(), settings });
   serveWebhook(server, { em: () => orm.em.fork(), settings, log: parts.log });
   await serveConsole(server, settings.consoleFolder);
   const nodes = hasNodePort

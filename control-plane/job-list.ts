@@ -26,6 +26,7 @@ import { query, sql } from './database/sql.ts';
 import { rotateSecrets } from './secret-key/rotation.ts';
 import { pruneDeliveries } from './webhooks/delivery.rows.ts';
 import { reportUpstreams } from './webhooks/upstream-events.ts';
+import { rollUpAll, rollUpRecent } from './status/roll-up.service.ts';
 import { probeDue } from './upstreams/probing.ts';
 import { pruneIdempotencyRecords } from './usage/idempotency.service.ts';
 import { dropMonths, makeMonths } from './usage/retention.service.ts';
@@ -49,6 +50,7 @@ const ROTATE_SECRETS_MS = 60_000;
 const PROBE_MS = 20_000;
 const REPORT_UPSTREAMS_MS = 10_000;
 const FIGURES_MS = 15_000;
+const UPTIME_MS = 60_000;
 const PRUNE_MS = 60 * 60 * 1000;
 
 const alarms = new Gauge({
@@ -102,6 +104,8 @@ const PLANS = {
   'webhook deliveries': { everyMs: PRUNE_MS, work: ({ em }) => pruneDeliveries(em()) },
   'secret key': { everyMs: ROTATE_SECRETS_MS, work: rotateSecrets },
   figures: { everyMs: FIGURES_MS, work: ({ em }) => readFigures(em()) },
+  uptime: { everyMs: UPTIME_MS, work: ({ em }) => rollUpRecent(em()) },
+  'uptime of late reports': { everyMs: PRUNE_MS, work: ({ em }) => rollUpAll(em()) },
   budgets: { everyMs: PRUNE_MS, work: ({ em }) => pruneBudgets(em()) },
   // A usage row can only be inserted if the partition of its month exists.
   'usage months': { everyMs: PRUNE_MS, atStart: true, work: keepMonths },

@@ -4,12 +4,17 @@ import { Ctx, Field, FieldResolver, Int, ObjectType, Resolver, Root } from 'type
 import type { Context } from '../graphql/context.ts';
 import { HealthStatus } from '../graphql/enums.ts';
 import { Decimal } from '../graphql/scalars.ts';
+import { CUSTOMERS_MIN, REQUESTS_MIN } from '../status/uptime.rules.ts';
 import { CatalogModel } from './catalog.type.ts';
 import { healthOf } from './health.service.ts';
 import type { ModelHealthView } from './health.service.ts';
 
 /** Health of a model in the last 24 hours. */
-@ObjectType({ description: 'Health of a model in the last 24 hours, over the requests of all users.' })
+@ObjectType({
+  description:
+    'Health of a model in the last 24 hours, over the requests of all users. Without ' +
+    `${REQUESTS_MIN} requests of ${CUSTOMERS_MIN} customers it is UNKNOWN and has no figures.`,
+})
 export class ModelHealth {
   @Field(() => HealthStatus, { description: 'Summary.' })
   status!: keyof typeof HealthStatus;
@@ -25,6 +30,12 @@ export class ModelHealth {
 
   @Field(() => Int, { nullable: true, description: '95th percentile of that time.' })
   p95LatencyMs?: number | null;
+
+  @Field(() => Int, { nullable: true, description: 'Median time to the first content of streamed answers.' })
+  p50FirstTokenMs?: number | null;
+
+  @Field(() => Int, { nullable: true, description: '95th percentile of that time.' })
+  p95FirstTokenMs?: number | null;
 }
 
 /** The health of a model. */

@@ -1,6 +1,7 @@
 /** Health of models: success rates and latencies of the last 24 hours, from the usage log. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { query, sql } from '../database/sql.ts';
+import { mayShow } from '../status/uptime.rules.ts';
 
 /** Health of a model in the last 24 hours. */
 export interface ModelHealthView {
@@ -9,14 +10,20 @@ export interface ModelHealthView {
   successRate24h: string | null;
   p50LatencyMs: number | null;
   p95LatencyMs: number | null;
+  /** Time to the first content of streamed answers. */
+  p50FirstTokenMs: number | null;
+  p95FirstTokenMs: number | null;
 }
 
 interface HealthRow {
   model_name: string;
+  customers: number;
   served: number;
   failed: number;
   p50: number | null;
   p95: number | null;
+  first_p50: number | null;
+  first_p95: number | null;
 }
 
 /** Success rates below which a model counts as degraded or down. */
@@ -32,6 +39,8 @@ const UNKNOWN: ModelHealthView = {
   successRate24h: null,
   p50LatencyMs: null,
   p95LatencyMs: null,
+  p50FirstTokenMs: null,
+  p95FirstTokenMs: null,
 };
 
 /** Caches the health of all models for `CACHE_MS`. */
@@ -55,7 +64,10 @@ class ModelHealthReader {
 /** One cache per database connection. */
 const readers = new WeakMap<object, ModelHealthReader>();
 
-/** The health of one model, at most `CACHE_MS` old; UNKNOWN if it had no requests in the last 24 hours. */
+/**
+ * The health of one model, at most `CACHE_MS` old; UNKNOWN if it had too few requests in the last 24 hours to
+ * be shown.
+ */
 export function healthOf(em: EntityManager, modelName: string): Promise<ModelHealthView> {
   const database = em.getDriver();
   const reader = readers.get(database) ?? new ModelHealthReader();
@@ -63,23 +75,40 @@ export function healthOf(em: EntityManager, modelName: string): Promise<ModelHea
   return reader.of(em, modelName);
 }
 
-/** Health by model name. Requests that failed because of the client, or that it aborted, do not count. */
+/**
+ * Health by model name, of models with enough requests and customers that no figure describes a single
+ * customer. Requests that failed because of the client, or that it aborted, do not count.
+ */
 export async function readHealth(em: EntityManager): Promise<Map<string, ModelHealthView>> {
   const rows = await query<HealthRow>(
     em,
     sql`select model_name, count(*) filter (where outcome = 'DELIVERED')::integer as served,
       count(*) filter (where outcome = 'UPSTREAM_FAILED')::integer as failed,
       percentile_disc(0.5) within group (order by latency_ms) filter (where outcome = 'DELIVERED') as p50,
-      percentile_disc(0.95) within group (order by latency_ms) filter (where outcome = 'DELIVERED') as p95
-    from (select model_name, outcome, latency_ms from usage_entry where at > now() - interval '24 hours'
+      percentile_disc(0.95) within group (order by latency_ms) filter (where outcome = 'DELIVERED') as p95,
+      percentile_disc(0.5) within group (order by ttft_ms) filter (where ${FIRST}) as first_p50,
+      percentile_disc(0.95) within group (order by ttft_ms) filter (where ${FIRST}) as first_p95,
+      count(distinct wallet_id)::integer as customers
+    from (select model_name, outcome, latency_ms, ttft_ms, streamed, wallet_id from usage_entry where at > now() - interval '24 hours'
       order by at desc, id desc limit ${ROWS_MAX}) as latest
     where outcome in ('DELIVERED', 'UPSTREAM_FAILED') group by model_name`,
   );
-  return new Map(rows.map((row) => [row.model_name, viewOf(row)]));
+  const shown = rows.filter(({ served, failed, customers }) => mayShow(served + failed, customers));
+  return new Map(shown.map((row) => [row.model_name, viewOf(row)]));
 }
 
-function viewOf({ served, failed, p50, p95 }: HealthRow): ModelHealthView {
+/** Requests with a time to the first content. */
+const FIRST = sql`outcome = 'DELIVERED' and streamed`;
+
+function viewOf({ served, failed, p50, p95, first_p50, first_p95 }: HealthRow): ModelHealthView {
   const rate = served / (served + failed);
   const status = rate < DOWN_BELOW ? 'DOWN' : rate < DEGRADED_BELOW ? 'DEGRADED' : 'OK';
-  return { status, successRate24h: rate.toFixed(4), p50LatencyMs: p50, p95LatencyMs: p95 };
+  return {
+    status,
+    successRate24h: rate.toFixed(4),
+    p50LatencyMs: p50,
+    p95LatencyMs: p95,
+    p50FirstTokenMs: first_p50,
+    p95FirstTokenMs: first_p95,
+  };
 }

@@ -42,7 +42,9 @@ type IdPrefix =
   | 'fix'
   | 'con'
   | 'msg'
-  | 'itm';
+  | 'itm'
+  | 'inc'
+  | 'inu';
 
 const nextUlid = monotonicFactory();
 

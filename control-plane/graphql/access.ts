@@ -2,7 +2,8 @@
 import 'reflect-metadata';
 import { defaultFieldResolver, getNamedType, isInterfaceType, isObjectType, isUnionType } from 'graphql';
 import type { GraphQLField, GraphQLFieldResolver, GraphQLObjectType, GraphQLSchema } from 'graphql';
-import { FIELD_RULES, TYPE_RULES } from './access.rules.ts';
+import { FIELD_RULES } from './access.rules.ts';
+import { TYPE_RULES } from './access.types.ts';
 import { SENSITIVE } from './sensitive.fields.ts';
 import type { TokenRule } from './access.rules.ts';
 import type { Context } from './context.ts';

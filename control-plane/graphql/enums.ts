@@ -154,6 +154,6 @@ export const AccessScope = describeEnum('AccessScope', 'A permission of an acces
   ADMIN_WALLET: 'Administer balances and read every ledger.',
   ADMIN_STOREFRONT: 'Administer the storefront and pools.',
   ADMIN_AUDIT_READ: 'Read the audit log.',
-  ADMIN_NODES: 'Administer nodes and read the health of the system.',
+  ADMIN_NODES: 'Administer nodes, read the health of the system, and write incidents.',
 });
 export type AccessScope = keyof typeof AccessScope;

@@ -60,6 +60,7 @@ import { ForgottenCards } from './061-forgotten-cards.ts';
 import { SpendAlerts } from './062-spend-alerts.ts';
 import { Workers } from './066-workers.ts';
 import { LeftAlone } from './068-left-alone.ts';
+import { ServiceStatus } from './072-service-status.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -122,4 +123,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '062-spend-alerts', class: SpendAlerts },
   { name: '066-workers', class: Workers },
   { name: '068-left-alone', class: LeftAlone },
+  { name: '072-service-status', class: ServiceStatus },
 ];

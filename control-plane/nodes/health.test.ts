@@ -112,30 +112,37 @@ describe('the health of a model', () => {
   let test: TestApp;
   beforeAll(async () => {
     test = await startTestApp();
-    await test.user('owner@example.com');
+    for (const name of ['one', 'two', 'three']) await test.user(`${name}@example.com`);
   });
   afterAll(() => test.close());
 
-  it('compares delivered answers with upstream failures of the last 24 hours', async () => {
-    const entry = (outcome: string, latency: number, age = '1 hour') =>
+  it('compares delivered answers with upstream failures of the last 24 hours, from three customers on', async () => {
+    const entry = (outcome: string, latency: number, { age = '1 hour', customer = 0, first = 0 } = {}) =>
       query(
         test.orm.em.fork(),
         sql`insert into usage_entry (request_id, id, at, node_id, key_id, wallet_id, billing_group, source,
-          model_name, family, base_price, ratio, cost, status, outcome, http_status, streamed, latency_ms)
+          model_name, family, base_price, ratio, cost, status, outcome, http_status, streamed, latency_ms,
+          ttft_ms)
         select ${newId('use')}, ${newId('use')}, now() - ${age}::interval, 'nod', 'key', wallet.id, 'default',
-          'API_KEY', 'some-model', 'chat_completions', 0, '1', 0, 'SUCCEEDED', ${outcome}, 200, false,
-          ${latency}
-        from wallet limit 1`,
+          'API_KEY', 'some-model', 'chat_completions', 0, '1', 0, 'SUCCEEDED', ${outcome}, 200, ${first > 0},
+          ${latency}, ${first || null}
+        from wallet order by id offset ${customer} limit 1`,
       );
-    for (let at = 1; at <= 9; at += 1) await entry('DELIVERED', at * 100);
+    for (let at = 1; at <= 18; at += 1)
+      await entry('DELIVERED', at * 100, { customer: at % 2, ...(at > 14 && { first: at }) });
+    await entry('UPSTREAM_FAILED', 5000);
     await entry('UPSTREAM_FAILED', 5000);
     for (const outcome of ['REFUSED', 'CLIENT_LEFT', 'THROTTLED']) await entry(outcome, 1);
-    await entry('UPSTREAM_FAILED', 1, '2 days');
+    await entry('UPSTREAM_FAILED', 1, { age: '2 days', customer: 2 });
+    expect((await readHealth(test.orm.em.fork())).get('some-model')).toBeUndefined();
+    await entry('DELIVERED', 1900, { customer: 2 });
     expect((await readHealth(test.orm.em.fork())).get('some-model')).toEqual({
       status: 'DEGRADED',
-      successRate24h: '0.9000',
-      p50LatencyMs: 500,
-      p95LatencyMs: 900,
+      successRate24h: '0.9048',
+      p50LatencyMs: 1000,
+      p95LatencyMs: 1900,
+      p50FirstTokenMs: 16,
+      p95FirstTokenMs: 18,
     });
     const nobody = await test
       .browser()

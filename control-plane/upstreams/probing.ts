@@ -10,6 +10,7 @@ import { inTransaction, query, sql } from '../database/sql.ts';
 import type { Actor } from '../graphql/context.ts';
 import { UserFailure } from '../graphql/errors.ts';
 import { registry } from '../process/metrics.ts';
+import { noteProbes } from '../status/roll-up.service.ts';
 import { recordProbe } from './health.service.ts';
 import { askForModels } from './model-list.ts';
 import { hasModelList, targetOf } from './probe-target.ts';
@@ -81,6 +82,10 @@ export async function probeDue(em: EntityManager, settings: { secretKey: string 
   failing.reset();
   const providers = await em.find(ProviderSchema, { id: { $in: due.map(({ id }) => id) } });
   await Promise.all(providers.map((provider) => probeOne(em.fork(), provider, settings)));
+  await noteProbes(
+    em,
+    providers.map(({ id }) => id),
+  );
   const failed = await query<{ id: string; failed: boolean }>(
     em,
     sql`

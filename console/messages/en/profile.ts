@@ -203,7 +203,7 @@ export const profile = {
       WEBHOOKS_WRITE: 'Create and change webhooks',
       ADMIN_AUDIT_READ: 'Admin: read the audit log',
       ADMIN_CATALOG: 'Admin: catalog and prices',
-      ADMIN_NODES: 'Admin: nodes',
+      ADMIN_NODES: 'Admin: nodes and incidents',
       ADMIN_STOREFRONT: 'Admin: storefront',
       ADMIN_UPSTREAMS: 'Admin: upstreams',
       ADMIN_USERS: 'Admin: users',

@@ -202,7 +202,7 @@ export const profile: Translation<typeof english> = {
       WEBHOOKS_WRITE: '创建和更改 Webhook',
       ADMIN_AUDIT_READ: '管理：读取审计日志',
       ADMIN_CATALOG: '管理：目录与价格',
-      ADMIN_NODES: '管理：节点',
+      ADMIN_NODES: '管理：节点和事件',
       ADMIN_STOREFRONT: '管理：销售',
       ADMIN_UPSTREAMS: '管理：上游',
       ADMIN_USERS: '管理：用户',

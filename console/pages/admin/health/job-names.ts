@@ -26,6 +26,8 @@ export const JOBS = [
   'webhook deliveries',
   'secret key',
   'figures',
+  'uptime',
+  'uptime of late reports',
   'budgets',
   'usage months',
 ] as const;
