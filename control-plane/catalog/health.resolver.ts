@@ -1,9 +1,11 @@
-/** GraphQL field with the health of a model. */
+/** GraphQL fields with the health and the uptime of a model. */
 import 'reflect-metadata';
 import { Ctx, Field, FieldResolver, Int, ObjectType, Resolver, Root } from 'type-graphql';
 import type { Context } from '../graphql/context.ts';
 import { HealthStatus } from '../graphql/enums.ts';
 import { Decimal } from '../graphql/scalars.ts';
+import { statusOf } from '../status/status.service.ts';
+import { ModelUptime } from '../status/status.type.ts';
 import { CUSTOMERS_MIN, REQUESTS_MIN } from '../status/uptime.rules.ts';
 import { CatalogModel } from './catalog.type.ts';
 import { healthOf } from './health.service.ts';
@@ -38,11 +40,20 @@ export class ModelHealth {
   p95FirstTokenMs?: number | null;
 }
 
-/** The health of a model. */
+/** The health and the uptime of a model. */
 @Resolver(() => CatalogModel)
 export class ModelHealthResolver {
   @FieldResolver(() => ModelHealth, { description: 'Health in the last 24 hours.' })
   health(@Root() model: CatalogModel, @Ctx() context: Context): Promise<ModelHealthView> {
     return healthOf(context.em, model.name);
+  }
+
+  @FieldResolver(() => ModelUptime, {
+    nullable: true,
+    description: 'Uptime in the last 90 days, as on the status page; null for models that are not offered.',
+  })
+  async uptime(@Root() model: CatalogModel, @Ctx() context: Context): Promise<ModelUptime | null> {
+    const { models } = await statusOf(context.em);
+    return models.find(({ name }) => name === model.name) ?? null;
   }
 }

@@ -18,8 +18,11 @@ export interface ModelHealthView {
 interface HealthRow {
   model_name: string;
   customers: number;
+  answered_customers: number;
+  streaming_customers: number;
   served: number;
   failed: number;
+  streamed: number;
   p50: number | null;
   p95: number | null;
   first_p50: number | null;
@@ -75,40 +78,59 @@ export function healthOf(em: EntityManager, modelName: string): Promise<ModelHea
   return reader.of(em, modelName);
 }
 
+/** Conditions of requests whose figures are shown together. */
+const ANSWERED = sql`outcome = 'DELIVERED'`;
+const STREAMED = sql`outcome = 'DELIVERED' and streamed and ttft_ms is not null`;
+
 /**
- * Health by model name, of models with enough requests and customers that no figure describes a single
- * customer. Requests that failed because of the client, or that it aborted, do not count.
+ * Health by model name. A figure is missing unless enough requests of enough customers are behind it, so that
+ * it does not describe a single customer. Requests that failed because of the client, or that it aborted, do
+ * not count.
  */
 export async function readHealth(em: EntityManager): Promise<Map<string, ModelHealthView>> {
   const rows = await query<HealthRow>(
     em,
-    sql`select model_name, count(*) filter (where outcome = 'DELIVERED')::integer as served,
+    sql`select model_name, count(*) filter (where ${ANSWERED})::integer as served,
       count(*) filter (where outcome = 'UPSTREAM_FAILED')::integer as failed,
-      percentile_disc(0.5) within group (order by latency_ms) filter (where outcome = 'DELIVERED') as p50,
-      percentile_disc(0.95) within group (order by latency_ms) filter (where outcome = 'DELIVERED') as p95,
-      percentile_disc(0.5) within group (order by ttft_ms) filter (where ${FIRST}) as first_p50,
-      percentile_disc(0.95) within group (order by ttft_ms) filter (where ${FIRST}) as first_p95,
-      count(distinct wallet_id)::integer as customers
-    from (select model_name, outcome, latency_ms, ttft_ms, streamed, wallet_id from usage_entry where at > now() - interval '24 hours'
-      order by at desc, id desc limit ${ROWS_MAX}) as latest
+      count(*) filter (where ${STREAMED})::integer as streamed,
+      count(distinct wallet_id)::integer as customers,
+      count(distinct wallet_id) filter (where ${ANSWERED})::integer as answered_customers,
+      count(distinct wallet_id) filter (where ${STREAMED})::integer as streaming_customers,
+      percentile_disc(0.5) within group (order by latency_ms) filter (where ${ANSWERED}) as p50,
+      percentile_disc(0.95) within group (order by latency_ms) filter (where ${ANSWERED}) as p95,
+      percentile_disc(0.5) within group (order by ttft_ms) filter (where ${STREAMED}) as first_p50,
+      percentile_disc(0.95) within group (order by ttft_ms) filter (where ${STREAMED}) as first_p95
+    from (select model_name, outcome, latency_ms, ttft_ms, streamed, wallet_id from usage_entry
+      where at > now() - interval '24 hours' order by at desc, id desc limit ${ROWS_MAX}) as latest
     where outcome in ('DELIVERED', 'UPSTREAM_FAILED') group by model_name`,
   );
-  const shown = rows.filter(({ served, failed, customers }) => mayShow(served + failed, customers));
-  return new Map(shown.map((row) => [row.model_name, viewOf(row)]));
+  return new Map(
+    rows
+      .filter(({ served, failed, customers }) => mayShow(served + failed, customers))
+      .map((row) => [row.model_name, viewOf(row)]),
+  );
 }
 
-/** Requests with a time to the first content. */
-const FIRST = sql`outcome = 'DELIVERED' and streamed`;
-
-function viewOf({ served, failed, p50, p95, first_p50, first_p95 }: HealthRow): ModelHealthView {
+function viewOf({
+  served,
+  failed,
+  streamed,
+  p50,
+  p95,
+  first_p50,
+  first_p95,
+  ...row
+}: HealthRow): ModelHealthView {
   const rate = served / (served + failed);
   const status = rate < DOWN_BELOW ? 'DOWN' : rate < DEGRADED_BELOW ? 'DEGRADED' : 'OK';
+  const ofAnswers = mayShow(served, row.answered_customers);
+  const ofStreams = mayShow(streamed, row.streaming_customers);
   return {
     status,
     successRate24h: rate.toFixed(4),
-    p50LatencyMs: p50,
-    p95LatencyMs: p95,
-    p50FirstTokenMs: first_p50,
-    p95FirstTokenMs: first_p95,
+    p50LatencyMs: ofAnswers ? p50 : null,
+    p95LatencyMs: ofAnswers ? p95 : null,
+    p50FirstTokenMs: ofStreams ? first_p50 : null,
+    p95FirstTokenMs: ofStreams ? first_p95 : null,
   };
 }

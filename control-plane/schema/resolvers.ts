@@ -88,7 +88,7 @@ import {
   UpstreamResolver,
 } from '../upstreams/upstream.resolver.ts';
 import { KeySnippetsResolver, ModelSnippetsResolver } from '../snippets/snippet.resolver.ts';
-import { AdminIncidentsResolver, ModelUptimeResolver, StatusResolver } from '../status/status.resolver.ts';
+import { AdminIncidentsResolver, StatusResolver } from '../status/status.resolver.ts';
 import { RetentionResolver } from '../usage/retention.resolver.ts';
 import { AttemptFields } from '../usage/attempt.resolver.ts';
 import { ReceiptResolver } from '../usage/receipt.resolver.ts';
@@ -148,7 +148,6 @@ export const resolvers: NonEmptyArray<new () => object> = [
   ModelHealthResolver,
   StatusResolver,
   AdminIncidentsResolver,
-  ModelUptimeResolver,
   KeyResolver,
   KeyFields,
   RotationFields,

@@ -72,7 +72,7 @@ function addressOf({ id }: Incident, page: string): string {
   return `${page}#${id}`;
 }
 
-/** What is affected, and the messages with their times and states. */
+/** The affected models and families, and the messages with their times and states. */
 function textOf({ modelNames, families, updates, startsAt, endsAt }: Incident): string {
   const affected = [...modelNames, ...families].join(', ') || 'all models';
   const planned = endsAt ? [`Planned from ${startsAt.toISOString()} to ${endsAt.toISOString()}.`] : [];

@@ -105,7 +105,7 @@ export interface IncidentChange {
   kind?: IncidentKind | null;
   title?: string | null;
   state: IncidentState;
-  /** What users read about this change. */
+  /** The text about this change that users read. */
   message: string;
   modelNames?: readonly string[] | null;
   families?: readonly Family[] | null;

@@ -1,7 +1,6 @@
 /** GraphQL fields of the status page, and the operations with which administrators write incidents. */
 import 'reflect-metadata';
-import { Arg, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import { CatalogModel } from '../catalog/catalog.type.ts';
+import { Arg, Ctx, FieldResolver, Mutation, Query, Resolver } from 'type-graphql';
 import { AdminQuery } from '../graphql/admin-query.ts';
 import { actorOf, Authorized, Public } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
@@ -14,7 +13,6 @@ import {
   AdminIncidentUpdateInput,
   Incident,
   IncidentPayload,
-  ModelUptime,
   ServiceStatus,
 } from './status.type.ts';
 
@@ -82,18 +80,5 @@ export class AdminIncidentsResolver {
   @FieldResolver(() => [Incident], { description: 'The latest 100 incidents, open ones first.' })
   incidents(@Ctx() context: Context): Promise<Incident[]> {
     return allIncidents(context.em);
-  }
-}
-
-/** The uptime of a model of the catalog. */
-@Resolver(() => CatalogModel)
-export class ModelUptimeResolver {
-  @FieldResolver(() => ModelUptime, {
-    nullable: true,
-    description: 'Uptime in the last 90 days, as on the status page; null for models that are not offered.',
-  })
-  async uptime(@Root() model: CatalogModel, @Ctx() context: Context): Promise<ModelUptime | null> {
-    const { models } = await statusOf(context.em);
-    return models.find(({ name }) => name === model.name) ?? null;
   }
 }

@@ -2,7 +2,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { FAMILIES } from '@gateway/shared/catalog';
 import type { Family } from '@gateway/shared/catalog';
-import { PUBLIC_STATES } from '../catalog/catalog.service.ts';
 import { query, sql, toDate } from '../database/sql.ts';
 import { publicIncidents } from './incident.service.ts';
 import type { Incident } from './incident.service.ts';
@@ -92,7 +91,7 @@ export async function readStatus(em: EntityManager, now: Date): Promise<StatusVi
   const from = firstDay(now);
   const models = await query<{ name: string; families: Family[] }>(
     em,
-    sql`select name, families from model where state = any(${[...PUBLIC_STATES]}::text[])
+    sql`select name, families from model where state in ('PUBLISHED', 'DEPRECATED')
       order by position, name`,
   );
   const sums = await readSums(em, from);

@@ -133,7 +133,8 @@ describe('uptime from probes', () => {
         em,
         sql`insert into provider (id, name, protocols, base_url, enabled, timeouts, quirks, probe_minutes,
           created_at, version)
-        values (${provider}, ${provider}, '{openai-chat}', 'https://x.example', true, '{}', '[]', 1, now(), 1)`,
+        values (${provider}, ${provider}, '{openai-chat}', 'https://x.example', true, '{}', '[]', 1,
+          now(), 1)`,
       );
       await query(
         em,
@@ -177,7 +178,7 @@ describe('incidents', () => {
     },
   });
 
-  it('are written by administrators and by their access tokens with the scope, and by nobody else', async () => {
+  it('are written by administrators and their access tokens with the scope, and by nobody else', async () => {
     const user = await test.user('reader@example.com');
     for (const [browser, code] of [
       [user, 'FORBIDDEN'],

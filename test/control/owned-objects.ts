@@ -8,6 +8,7 @@ import { newId } from '../../control-plane/database/ids.ts';
 import { createKey } from '../../control-plane/keys/key.service.ts';
 import { inTransaction, query, queryOne, sql } from '../../control-plane/database/sql.ts';
 import type { Statement } from '../../control-plane/database/sql.ts';
+import { createIncident } from '../../control-plane/status/incident.service.ts';
 import { settle } from '../../control-plane/usage/settlement.service.ts';
 import { creditCash } from '../../control-plane/wallet/movements.ts';
 import { ensureWallet } from '../../control-plane/wallet/wallet.service.ts';
@@ -57,6 +58,8 @@ export async function createOwnedObjects(
   await inTransaction(em(), (inner) =>
     audit(inner, { actor: SYSTEM_ACTOR, action: 'x', targetType: 'X', targetId: null, reason: 'test' }),
   );
+  const incident = { kind: 'OUTAGE', state: 'IDENTIFIED', title: 'x', message: 'x', reason: 'x' } as const;
+  await createIncident(em(), incident, SYSTEM_ACTOR);
   const { key } = await createKey(em(), owner, { name: 'x', group: 'default', idempotencyKey: 'x' });
   const free = { walletId, journalId: null, leaseId: null, seq: null, cost: 0n, status: 'FAILED' as const };
   const record = reported({ ...free, at: new Date(Date.now() - 40 * 3_600_000), keyId: key.id });
