@@ -51,7 +51,8 @@ export const PLANES: Readonly<Record<string, Plane>> = {
         'service-limits',
       ],
       ...['settings-record.ts', 'secret-key', 'playground', 'usage', 'intelligence', 'payments', 'keys'],
-      ...['wallet', 'webhooks', 'lookups.ts', 'accounts', 'upstreams', 'catalog', 'status', 'audit', 'mail', 'graphql'],
+      ...['wallet', 'webhooks', 'lookups.ts', 'accounts', 'upstreams', 'catalog'],
+      ...['status', 'audit', 'mail', 'graphql'],
       ...['process', 'database', 'migrations', 'limits.ts'],
     ],
     upward: [
