@@ -1,5 +1,7 @@
 /** Lookups by many keys at once, with which GraphQL fields resolve references; see database/batches.ts. */
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { canServe } from '@gateway/shared/catalog';
+import type { ChatRoute } from '@gateway/shared/chat-parameters';
 import { PolicyVersionSchema, UserSchema } from './accounts/account.entity.ts';
 import type { PolicyVersionRow, UserRow } from './accounts/account.entity.ts';
 import { groupRatios, modelsById } from './catalog/catalog.service.ts';
@@ -67,6 +69,19 @@ export async function routesOfModels(em: EntityManager, ids: readonly string[]):
   const orderBy = { priority: 'asc', id: 'asc' } as const;
   const routes = await em.find(RouteSchema, { modelId: { $in: [...ids] } }, { orderBy });
   return groupedFor(ids, routes, (route) => route.modelId);
+}
+
+/** The enabled routes of each model that serve chats, with the quirks of upstream and route. */
+export async function chatRoutesOfModels(em: EntityManager, ids: readonly string[]): Found<ChatRoute[]> {
+  const routes = await em.find(RouteSchema, { modelId: { $in: [...ids] }, enabled: true });
+  const providers = await providersByIds(em, [...new Set(routes.map((route) => route.providerId))]);
+  const serving = routes.flatMap(({ modelId, providerId, families, quirks }) => {
+    const provider = providers.get(providerId);
+    const offer = { families, protocols: provider?.protocols ?? [] };
+    if (!provider?.enabled || !canServe('chat_completions', offer)) return [];
+    return [{ modelId, protocols: offer.protocols, quirks: [...provider.quirks, ...quirks] }];
+  });
+  return groupedFor(ids, serving, (route) => route.modelId);
 }
 
 /** The credentials of each provider, oldest first, with encrypted secrets. */

@@ -14,6 +14,7 @@ import { openSharedHouse } from './house/shared.ts';
 const UNSTORED = 'canary-unstored-8841';
 const TEMPORARY = 'canary-temporary-5527';
 const STORED = 'canary-stored-3196';
+const SYSTEM = 'canary-system-7034';
 const SETTLED_WITHIN_MS = 20_000;
 
 let house: House;
@@ -52,10 +53,10 @@ interface Reply {
 }
 
 /** Sends a message and waits for the end of the reply. */
-async function send(conversationId: string, content: string): Promise<Reply> {
+async function send(conversationId: string, content: string, settings?: object): Promise<Reply> {
   const sent = await customer.api.mutate<{ reply: Reply }>(
     'messageSend',
-    { conversationId, content, idempotencyKey: randomUUID() },
+    { conversationId, content, settings, idempotencyKey: randomUUID() },
     'reply { id state content }',
   );
   return eventually(async () => {
@@ -143,10 +144,12 @@ describe('the Playground', () => {
     }
   });
 
-  it('deletes a stored chat from all tables and logs', async () => {
+  it('deletes a stored chat from all tables and logs, and never stores its system prompt', async () => {
     await setSwitch(true);
     const id = await chat();
-    await send(id, `Say ${STORED}`);
+    await send(id, `Say ${STORED}`, { systemPrompt: `You are ${SYSTEM}.`, temperature: 0 });
+    expect(await tablesWith(SYSTEM)).toEqual([]);
+    expect(await filesWith(SYSTEM)).toEqual([]);
     expect(await tablesWith(id)).toEqual(['conversation', 'conversation_message', 'personal_job']);
     // The text is encrypted.
     expect(await tablesWith(STORED)).toEqual([]);

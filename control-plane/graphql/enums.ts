@@ -3,6 +3,8 @@ import 'reflect-metadata';
 import { registerEnumType } from 'type-graphql';
 import { FAMILIES, GROUPS, TIERS, TRAITS } from '@gateway/shared/catalog';
 import type { ProtocolName, Family, Group, Tier, Trait } from '@gateway/shared/catalog';
+import { CHAT_EFFORTS, CHAT_PARAMETERS } from '@gateway/shared/chat-parameters';
+import type { ChatEffort, ChatParameter } from '@gateway/shared/chat-parameters';
 
 /** Registers an enum whose internal values equal its names. Decorators take the result as type. */
 export function describeEnum<Name extends string>(
@@ -90,6 +92,31 @@ export const ModelTrait = translateEnum<Trait>(
     balanced: 'Suited to most tasks.',
     fast_cheap: 'Fast and inexpensive.',
     budget: 'Least expensive.',
+  }),
+);
+
+export const ChatParameterEnum = translateEnum<ChatParameter>(
+  'ChatParameter',
+  'A parameter of a chat that users of the Playground can set.',
+  wordsOf(CHAT_PARAMETERS, {
+    temperature: 'Randomness of the reply.',
+    max_tokens: 'Maximum number of tokens of the reply.',
+    top_p: 'Only the most likely tokens that together have this probability.',
+    effort: 'How much the model reasons before it answers.',
+    stop: 'Texts that end the reply.',
+    seed: 'The same seed makes replies more alike.',
+  }),
+);
+
+export const ReplyEffort = translateEnum<ChatEffort>(
+  'ReplyEffort',
+  'How much a model reasons before it answers. Upstreams get the nearest effort that they know.',
+  wordsOf(CHAT_EFFORTS, {
+    none: 'No reasoning.',
+    minimal: 'As little as possible.',
+    low: 'Little.',
+    medium: 'A medium amount.',
+    high: 'Much.',
   }),
 );
 

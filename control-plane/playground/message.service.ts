@@ -21,6 +21,8 @@ import { checkAttachments, checkContent, checkHistory, pathTo } from './prompt.t
 import type { PromptMessage } from './prompt.ts';
 import { emptyMessage, startReply } from './reply.service.ts';
 import type { MessageContext } from './reply.service.ts';
+import { checkReplySettings } from './reply-settings.ts';
+import type { ReplySettings } from './reply-settings.ts';
 
 const IDEMPOTENCY_KEY_MAX = 64;
 
@@ -38,6 +40,7 @@ export interface MessageDraft {
   history?: PromptMessage[] | null;
   /** Whether items of Personal Intelligence may be sent; true by default. */
   useItems?: boolean | null;
+  settings?: ReplySettings | null;
   idempotencyKey: string;
 }
 
@@ -47,6 +50,7 @@ export interface RegenerateDraft {
   modelName?: string | null;
   /** Whether items of Personal Intelligence may be sent; true by default. */
   useItems?: boolean | null;
+  settings?: ReplySettings | null;
   idempotencyKey: string;
 }
 
@@ -62,13 +66,15 @@ export interface SentMessage {
 
 /**
  * Sends a message and starts its reply, which continues after this call. Both are stored if a switch is on,
- * the chat is not temporary, and none of its earlier messages were left unstored. Throws NOT_FOUND,
- * MODEL_UNAVAILABLE, REQUIRED, INVALID, LIMIT_REACHED, IDEMPOTENCY_MISMATCH, CONVERSATION_FULL, STORAGE_FULL.
+ * the chat is not temporary, and none of its earlier messages were left unstored. Settings of the reply are
+ * never stored. Throws NOT_FOUND, MODEL_UNAVAILABLE, REQUIRED, INVALID, LIMIT_REACHED, IDEMPOTENCY_MISMATCH,
+ * CONVERSATION_FULL, STORAGE_FULL.
  */
 export async function sendMessage(context: MessageContext, draft: MessageDraft): Promise<SentMessage> {
   const attachments = checkAttachments(draft.attachments ?? []);
   checkContent(draft.content, attachments.length > 0);
   const history = checkHistory(draft.history ?? []);
+  const settings = checkReplySettings(draft.settings ?? {});
   return once(context, draft, async (mac) => {
     const chat = await chatOf(context, draft.conversationId);
     const model = await offeredModel(context.em, draft.modelName ?? chat.modelName);
@@ -88,16 +94,17 @@ export async function sendMessage(context: MessageContext, draft: MessageDraft):
     const prompt: PromptMessage[] = [...earlier, { role: 'USER', content: draft.content, attachments }];
     const send = { key: draft.idempotencyKey, mac };
     const useItems = draft.useItems ?? true;
-    return startReply(context, { chat, model, question, isNew: true, prompt, send, useItems });
+    return startReply(context, { chat, model, question, isNew: true, prompt, send, useItems, settings });
   });
 }
 
 /**
  * Starts another reply to a stored question, optionally by another model. The earlier reply is kept. Throws
- * NOT_FOUND, MODEL_UNAVAILABLE, LIMIT_REACHED, IDEMPOTENCY_MISMATCH, CONVERSATION_FULL, STORAGE_FULL, and
- * CONFLICT if the chat is not stored.
+ * NOT_FOUND, MODEL_UNAVAILABLE, INVALID, LIMIT_REACHED, IDEMPOTENCY_MISMATCH, CONVERSATION_FULL,
+ * STORAGE_FULL, and CONFLICT if the chat is not stored.
  */
 export async function regenerateReply(context: MessageContext, draft: RegenerateDraft): Promise<SentMessage> {
+  const settings = checkReplySettings(draft.settings ?? {});
   return once(context, draft, async (mac) => {
     const reply = await messageById(context, draft.messageId);
     const chat = await chatOf(context, reply.conversationId);
@@ -114,7 +121,7 @@ export async function regenerateReply(context: MessageContext, draft: Regenerate
     if (prompt.some((message) => (message.attachments ?? []).length > 0)) requireImageInput(model);
     const send = { key: draft.idempotencyKey, mac };
     const useItems = draft.useItems ?? true;
-    return startReply(context, { chat, model, question, isNew: false, prompt, send, useItems });
+    return startReply(context, { chat, model, question, isNew: false, prompt, send, useItems, settings });
   });
 }
 

@@ -8,6 +8,7 @@ import { GlobalObject } from '../graphql/global-object.ts';
 import { DateTime, Money } from '../graphql/scalars.ts';
 import { UsedItem } from '../intelligence/item.type.ts';
 import type { MessageRole, MessageState } from './conversation.entity.ts';
+import { ReplySettingsInput } from './reply-settings.type.ts';
 
 export const MessageRoleEnum = describeEnum<MessageRole>('MessageRole', 'Who wrote a message.', {
   USER: 'The user.',
@@ -143,6 +144,9 @@ export class MessageSendInput {
   })
   useItems!: boolean;
 
+  @Field(() => ReplySettingsInput, { nullable: true, description: 'System prompt and parameters.' })
+  settings?: ReplySettingsInput | null;
+
   @Field(() => String, {
     description: 'Idempotency key: a repeated mutation with the same key sends no second message.',
   })
@@ -163,6 +167,9 @@ export class MessageRegenerateInput {
     description: 'Whether items of Personal Intelligence may be sent with the message.',
   })
   useItems!: boolean;
+
+  @Field(() => ReplySettingsInput, { nullable: true, description: 'System prompt and parameters.' })
+  settings?: ReplySettingsInput | null;
 
   @Field(() => String, {
     description: 'Idempotency key: a repeated mutation with the same key writes no second reply.',

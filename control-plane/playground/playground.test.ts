@@ -184,6 +184,28 @@ describe('a message', () => {
     });
   });
 
+  it('is sent with the system prompt and the parameters, also when its reply is written again', async () => {
+    await call(ann, 'personalSwitchSet', 'PersonalSwitchInput', { kind: 'WORKING_ON', enabled: true });
+    const settings = {
+      ...{ systemPrompt: 'Answer as a pirate.', temperature: 0.4, maxTokens: 300, topP: 0.9 },
+      ...{ effort: 'LOW', stop: ['END'], seed: 7 },
+    };
+    const replyId = await send(await chat(), 'Good day', { settings });
+    await follow(replyId);
+    expect(requests[0]?.body).toEqual({
+      ...{ model: 'budget', stream: true, temperature: 0.4, max_completion_tokens: 300, top_p: 0.9 },
+      ...{ reasoning_effort: 'low', stop: ['END'], seed: 7 },
+      messages: [
+        { role: 'system', content: 'Answer as a pirate.' },
+        { role: 'user', content: 'Good day' },
+      ],
+    });
+    const again = { messageId: replyId, settings: { systemPrompt: 'Be brief.' }, idempotencyKey: 'again' };
+    const regenerated = await call(ann, 'messageRegenerate', 'MessageRegenerateInput', again);
+    await follow(pick<string>(regenerated, 'messageRegenerate', 'reply', 'id'));
+    expect(requests[1]?.body.messages[0]).toEqual({ role: 'system', content: 'Be brief.' });
+  });
+
   it('publishes the hidden key in the default group to nodes, and no list shows the key', async () => {
     await follow(await send(await chat(), 'Good day'));
     const [row] = await query<{ payload: Record<string, unknown> }>(

@@ -1,6 +1,8 @@
 /** Validates what users send from the Playground, and builds the chat-completions request. */
 import { UserFailure } from '../graphql/errors.ts';
 import type { Attachment, MessageRole } from './conversation.entity.ts';
+import { parameterMembers } from './reply-settings.ts';
+import type { ReplySettings } from './reply-settings.ts';
 import type { MessageView } from './running-reply.ts';
 
 const CONTENT_CHARACTERS_MAX = 200_000;
@@ -68,10 +70,22 @@ export function pathTo(messages: readonly MessageView[], id: string | null): Pro
   return path.filter((message) => message.role === 'USER' || message.content !== '');
 }
 
-/** Body of the chat-completions request as JSON. A text about the user comes first, as a system message. */
-export function requestBody(model: string, prompt: readonly PromptMessage[], aboutUser = ''): string {
-  const system = aboutUser === '' ? [] : [{ role: 'system', content: aboutUser }];
-  return JSON.stringify({ model, stream: true, messages: [...system, ...prompt.map(toMessage)] });
+interface BodyOptions {
+  /** Lines about the user, after the system prompt. */
+  aboutUser?: string | undefined;
+  settings?: ReplySettings;
+}
+
+/** Body of the chat-completions request as JSON. System prompt and lines about the user are one message. */
+export function requestBody(
+  model: string,
+  prompt: readonly PromptMessage[],
+  { aboutUser = '', settings = {} }: BodyOptions = {},
+): string {
+  const text = [settings.systemPrompt?.trim() ?? '', aboutUser].filter((part) => part !== '').join('\n\n');
+  const system = text === '' ? [] : [{ role: 'system', content: text }];
+  const messages = [...system, ...prompt.map(toMessage)];
+  return JSON.stringify({ model, stream: true, messages, ...parameterMembers(settings) });
 }
 
 function toMessage({ role, content, attachments }: PromptMessage) {

@@ -14,6 +14,7 @@ import { announcedKey, passKeyOf } from './hidden-key.ts';
 import { insertQuestionAndReply, updateReply } from './message.rows.ts';
 import { requestBody } from './prompt.ts';
 import type { PromptMessage } from './prompt.ts';
+import type { ReplySettings } from './reply-settings.ts';
 import type { Playground } from './playground.ts';
 import { RunningReply } from './running-reply.ts';
 import type { MessageView, ReplyFailure } from './running-reply.ts';
@@ -40,6 +41,7 @@ export interface ReplyStart {
   send: { key: string; mac: string };
   /** Whether items of Personal Intelligence may be sent. */
   useItems: boolean;
+  settings: ReplySettings;
 }
 
 /** Stores question and reply if they are to be stored, starts to write the reply, and returns its id. */
@@ -71,7 +73,7 @@ export async function startReply(context: MessageContext, start: ReplyStart): Pr
   if (stored) playground.dropChat(chat.id);
   // A stored chat whose user turned all switches off keeps its rows and is not held in memory.
   else if (unstored) updateUnstored(unstored, question, message);
-  const body = requestBody(model.name, prompt, injection?.text);
+  const body = requestBody(model.name, prompt, { aboutUser: injection?.text, settings: start.settings });
   const reply = new RunningReply({ userId, question, message });
   const storedUnder = stored ? contentKey : undefined;
   const providerIds = injection?.text ? injection.providerIds : null;

@@ -15,6 +15,7 @@ import { AuditChainResolver } from '../audit/chain.resolver.ts';
 import { AuditResolver } from '../audit/audit.resolver.ts';
 import { RateLimitResolver } from '../budget/budget.resolver.ts';
 import { CatalogResolver } from '../catalog/catalog.resolver.ts';
+import { ChatParametersResolver } from '../catalog/chat-parameters.resolver.ts';
 import { ModelHealthResolver } from '../catalog/health.resolver.ts';
 import {
   ChatItemsResolver,
@@ -145,6 +146,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   AuditChainResolver,
   LedgerCheckResolver,
   CatalogResolver,
+  ChatParametersResolver,
   ModelHealthResolver,
   StatusResolver,
   AdminIncidentsResolver,
