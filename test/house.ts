@@ -31,6 +31,8 @@ export interface HouseOptions {
   /** Extra variables for the nodes, e.g. a preloaded module. */
   nodeEnv?: Record<string, string>;
   nodeExecArgv?: string[];
+  /** Extra options of Node.js for the control plane. */
+  controlExecArgv?: string[];
   /** The program of each node, from the root of the repository; by default that of this checkout. */
   nodeEntries?: readonly string[];
 }
@@ -124,7 +126,7 @@ export async function startHouse(options: HouseOptions): Promise<House> {
 /** How to start this house's control plane on a port, any number of times. */
 function controlStarter(
   dataDir: string,
-  { databaseUrl, controlDatabaseUrl = databaseUrl, dataPort, controlEnv }: HouseOptions,
+  { databaseUrl, controlDatabaseUrl = databaseUrl, dataPort, controlEnv, controlExecArgv }: HouseOptions,
 ): (port: string) => Promise<HouseProcess> {
   const env = {
     DATABASE_URL: controlDatabaseUrl,
@@ -143,7 +145,7 @@ function controlStarter(
     startProcess({
       entry: 'dist/control-plane/main.js',
       env: { ...env, CONTROL_PORT: port },
-      execArgv: ['--import', join(import.meta.dirname, 'quick-argon2.hooks.ts')],
+      execArgv: ['--import', join(import.meta.dirname, 'quick-argon2.hooks.ts'), ...(controlExecArgv ?? [])],
       logFile: join(dataDir, 'control.log'),
     });
 }

@@ -31,6 +31,12 @@ export const EVERYBODY = 'everybody';
 
 const CHANNEL = 'gateway_events';
 
+/**
+ * Maximum bytes of the ids in one notification, whose payload must be shorter than 8,000 bytes with audience
+ * and topics. https://www.postgresql.org/docs/current/sql-notify.html
+ */
+const MESSAGE_IDS_BYTES = 7_000;
+
 export type Bus = ReturnType<typeof createBus>;
 
 /** Creates the event bus of this process. Subscriptions name topic and audience as `topics` and `topicId`. */
@@ -58,6 +64,48 @@ export async function publishMany(
   await query(em, sql`select pg_notify(${CHANNEL}, message) from unnest(${messages}::text[]) as message`);
 }
 
+/** Changed objects by topic, for one audience. */
+export interface Changes {
+  audience: string;
+  ids: Partial<Record<Topic, readonly string[]>>;
+}
+
+/**
+ * Publishes changes of several topics with one notification for each audience, or more if the ids are longer
+ * than one notification. Outside a transaction, it does not wait until the disk has the (empty) transaction.
+ */
+export async function publishChanges(em: EntityManager, changes: readonly Changes[]): Promise<void> {
+  const messages = changes.flatMap(messagesOf);
+  if (messages.length === 0) return;
+  const isLocal = em.isInTransaction() ? sql`true` : sql`set_config('synchronous_commit', 'off', true) <> ''`;
+  await query(
+    em,
+    sql`select pg_notify(${CHANNEL}, message) from unnest(${messages}::text[]) as message where ${isLocal}`,
+  );
+}
+
+/** The messages of one audience, each short enough for a notification. */
+function messagesOf({ audience, ids }: Changes): string[] {
+  const messages: string[] = [];
+  let part: Partial<Record<string, string[]>> = {};
+  let bytes = 0;
+  const end = (): void => {
+    if (bytes > 0) messages.push(JSON.stringify({ audience, ids: part }));
+    part = {};
+    bytes = 0;
+  };
+  for (const [topic, list] of Object.entries(ids)) {
+    for (const id of list) {
+      const more = Buffer.byteLength(JSON.stringify(id)) + 1;
+      if (bytes + more > MESSAGE_IDS_BYTES) end();
+      (part[topic] ??= []).push(id);
+      bytes += more;
+    }
+  }
+  end();
+  return messages;
+}
+
 /** Delivers events to the bus until `close`. Reconnects after a loss; events of that time are lost. */
 export async function listenForEvents(databaseUrl: string, bus: Bus): Promise<{ close(): Promise<void> }> {
   const listener = await Listener.start({
@@ -69,20 +117,21 @@ export async function listenForEvents(databaseUrl: string, bus: Bus): Promise<{ 
 }
 
 function deliver(bus: Bus, payload: string): void {
-  const event: unknown = payload ? JSON.parse(payload) : undefined;
-  if (!isPublished(event)) return;
-  bus.publish(event.topic, event.audience, { id: event.id });
+  const message: unknown = payload ? JSON.parse(payload) : undefined;
+  if (typeof message !== 'object' || message === null || !('audience' in message)) return;
+  const { audience } = message;
+  if (typeof audience !== 'string') return;
+  for (const { topic, id } of publishedIn(message)) bus.publish(topic, audience, { id });
 }
 
-function isPublished(value: unknown): value is { topic: string; audience: string; id: string } {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'topic' in value &&
-    'audience' in value &&
-    'id' in value &&
-    typeof value.topic === 'string' &&
-    typeof value.audience === 'string' &&
-    typeof value.id === 'string'
+/** The events of a message: of one object, or of several by topic. */
+function publishedIn(message: object): { topic: string; id: string }[] {
+  if ('topic' in message && 'id' in message)
+    return typeof message.topic === 'string' && typeof message.id === 'string'
+      ? [{ topic: message.topic, id: message.id }]
+      : [];
+  if (!('ids' in message) || typeof message.ids !== 'object' || message.ids === null) return [];
+  return Object.entries(message.ids).flatMap(([topic, ids]: [string, unknown]) =>
+    Array.isArray(ids) ? ids.flatMap((id: unknown) => (typeof id === 'string' ? [{ topic, id }] : [])) : [],
   );
 }

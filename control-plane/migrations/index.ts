@@ -61,6 +61,7 @@ import { SpendAlerts } from './062-spend-alerts.ts';
 import { Workers } from './066-workers.ts';
 import { LeftAlone } from './068-left-alone.ts';
 import { ServiceStatus } from './072-service-status.ts';
+import { FastSettlement } from './076-fast-settlement.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -124,4 +125,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '066-workers', class: Workers },
   { name: '068-left-alone', class: LeftAlone },
   { name: '072-service-status', class: ServiceStatus },
+  { name: '076-fast-settlement', class: FastSettlement },
 ];

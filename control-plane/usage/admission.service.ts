@@ -86,21 +86,25 @@ async function readReferences(
   { leases }: Admission,
   { nodeId, records }: { nodeId: string; records: readonly ReportedUsage[] },
 ): Promise<References> {
-  const journals = await idsIn(
+  const rows = await query<{ kind: 'journal' | 'wallet' | 'key'; id: string; wallet_id: string }>(
     em,
-    sql`select id from node_journal where node_id = ${nodeId}
-    and id = any(${unique(records.map((usage) => usage.journalId))}::text[])`,
+    sql`
+    select 'journal' as kind, id, '' as wallet_id from node_journal where node_id = ${nodeId}
+      and id = any(${unique(records.map((usage) => usage.journalId))}::text[])
+    union all select 'wallet', id, id from wallet
+      where id = any(${unique(records.map((usage) => usage.walletId))}::text[])
+    union all select 'key', id, wallet_id from api_key
+      where id = any(${unique(records.map((usage) => usage.keyId))}::text[])`,
   );
-  const wallets = await idsIn(
-    em,
-    sql`select id from wallet where id = any(${unique(records.map((usage) => usage.walletId))}::text[])`,
-  );
-  const keys = await query<{ id: string; wallet_id: string }>(
-    em,
-    sql`select id, wallet_id from api_key
-    where id = any(${unique(records.map((usage) => usage.keyId))}::text[])`,
-  );
-  return { journals, leases, wallets, walletsOfKeys: new Map(keys.map((key) => [key.id, key.wallet_id])) };
+  const idsOf = (wanted: string): string[] => rows.flatMap(({ kind, id }) => (kind === wanted ? [id] : []));
+  return {
+    leases,
+    journals: new Set(idsOf('journal')),
+    wallets: new Set(idsOf('wallet')),
+    walletsOfKeys: new Map(
+      rows.flatMap(({ kind, id, wallet_id: walletId }) => (kind === 'key' ? [[id, walletId]] : [])),
+    ),
+  };
 }
 
 /**
@@ -141,10 +145,6 @@ async function remainingGrants(em: EntityManager, leases: readonly Lease[]): Pro
   );
   for (const { lease_id: id, sum } of late) remaining.set(id, (remaining.get(id) ?? 0n) - BigInt(sum));
   return remaining;
-}
-
-async function idsIn(em: EntityManager, statement: ReturnType<typeof sql>): Promise<Set<string>> {
-  return new Set((await query<{ id: string }>(em, statement)).map((row) => row.id));
 }
 
 function unique(values: readonly (string | null)[]): string[] {

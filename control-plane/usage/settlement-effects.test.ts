@@ -340,7 +340,7 @@ describe('settlement of a batch', () => {
     await expect(report(of.nodeId, [charge(of, 1, { ...free, ratio: '1\0' })])).rejects.toMatchObject({
       code: 'INVALID',
       field: ['input', 'records'],
-      message: expect.stringMatching(/\(22P05\).*one by one/),
+      message: expect.stringMatching(/\(22021\).*one by one/),
     });
     const em = money.em();
     await em.begin();

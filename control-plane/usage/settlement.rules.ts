@@ -174,7 +174,7 @@ export function storableCount(value: number, most: number): number {
 }
 
 /**
- * The time in RFC 3339. Times outside 1970 … 9999 become 1970, which `insertUsage` replaces by the present.
+ * The time in RFC 3339. Times outside 1970 … 9999 become 1970, which `claimRequests` replaces by now.
  */
 export function storableTime(at: Date): string {
   const isStorable = at.getTime() >= 0 && at.getTime() < YEAR_10000_MS;

@@ -10,16 +10,15 @@ import { newId } from '../database/ids.ts';
 import { inTransaction, query, sql } from '../database/sql.ts';
 import { leaseAccount, lockAccounts, post, revenueAccount } from '../wallet/ledger.ts';
 import type { Lease } from '../wallet/lease.rows.ts';
-import { walletChanged } from '../wallet/wallet.events.ts';
 import { admit, isSameCharge, SETTLED_DIFFERENTLY } from './admission.service.ts';
 import type { Refusal } from './admission.service.ts';
 import { settleLate } from './late-charge.service.ts';
 import { makeMonths } from './retention.service.ts';
 import { chargeOf, planSettlement, storableText } from './settlement.rules.ts';
 import type { Charge, LeaseHolding, ReportedUsage } from './settlement.rules.ts';
-import { earlierCharges, insertCharges, insertUsage } from './usage.rows.ts';
+import { claimRequests, earlierCharges, insertCharges, insertUsage } from './usage.rows.ts';
 import type { SettledCharge } from './usage.rows.ts';
-import { usageAdded } from './usage.events.ts';
+import { announceSettled } from './usage.events.ts';
 
 /** A batch of usage records from one node. */
 export interface Report {
@@ -96,29 +95,37 @@ function isMissingMonth(error: unknown): boolean {
 }
 
 /** Settles the batch in one transaction. Throws the errors of the database unchanged. */
-function settleAll(em: EntityManager, report: Report): Promise<ReportAnswer> {
-  return inTransaction(em, async (inner) => {
-    const { leases, candidates, refusals, repeated } = await admit(inner, report.node.id, report.records);
-    const insertedIds = await insertUsage(inner, report.node.id, candidates);
-    const newRecords = candidates.filter((usage) => insertedIds.has(usage.requestId));
-    const compared = await compareWithEarlier(
-      inner,
-      candidates.filter((usage) => !insertedIds.has(usage.requestId)),
-    );
-    refusals.push(...compared.refusals);
-    await settleCharges(inner, {
-      node: report.node,
-      leases,
-      charges: newRecords.flatMap((usage) => chargeOf(usage) ?? []),
-    });
-    await storeAlarms(inner, report.node.id, refusals);
-    await usageAdded(inner, newRecords);
-    return {
-      accepted: newRecords.length,
-      duplicates: compared.duplicates + repeated,
-      rejected: refusals.map(({ usage }) => usage.requestId),
-    };
+async function settleAll(em: EntityManager, report: Report): Promise<ReportAnswer> {
+  const { answer, settled } = await inTransaction(em, (inner) => settleIn(inner, report));
+  await announceSettled(em, settled);
+  return answer;
+}
+
+async function settleIn(
+  em: EntityManager,
+  { node, records }: Report,
+): Promise<{ answer: ReportAnswer; settled: ReportedUsage[] }> {
+  const { leases, candidates, refusals, repeated } = await admit(em, node.id, records);
+  const times = await claimRequests(em, candidates);
+  const stored = candidates.flatMap((usage) => {
+    const at = times.get(usage.requestId);
+    return at === undefined ? [] : [{ usage, nodeId: node.id, at }];
   });
+  const settled = stored.map(({ usage }) => usage);
+  const compared = await compareWithEarlier(
+    em,
+    candidates.filter((usage) => !times.has(usage.requestId)),
+  );
+  refusals.push(...compared.refusals);
+  await settleCharges(em, { node, leases, charges: settled.flatMap((usage) => chargeOf(usage) ?? []) });
+  await storeAlarms(em, node.id, refusals);
+  await insertUsage(em, stored);
+  const answer = {
+    accepted: settled.length,
+    duplicates: compared.duplicates + repeated,
+    rejected: refusals.map(({ usage }) => usage.requestId),
+  };
+  return { answer, settled };
 }
 
 /** Divides records of requests that are already in the log into duplicates and refusals. */
@@ -126,6 +133,7 @@ async function compareWithEarlier(
   em: EntityManager,
   records: readonly ReportedUsage[],
 ): Promise<{ duplicates: number; refusals: Refusal[] }> {
+  if (records.length === 0) return { duplicates: 0, refusals: [] };
   const earlier = await earlierCharges(em, { requestIds: records.map((usage) => usage.requestId) });
   const byId = new Map(earlier.map((charge) => [charge.requestId, charge]));
   const refusals: Refusal[] = [];
@@ -173,10 +181,6 @@ async function settleCharges(
     settledCharges.push(await settleLate(em, { charge, node: batch.node, revenue }));
   await insertCharges(em, settledCharges);
   await addToLeases(em, plan.leaseDebits);
-  await walletChanged(
-    em,
-    batch.charges.map((charge) => charge.walletId),
-  );
 }
 
 /** Locks the accounts of the leases and returns their balances, by lease id. */
@@ -206,32 +210,31 @@ async function addToLeases(
   em: EntityManager,
   leaseDebits: ReadonlyMap<string, { cash: bigint; gift: bigint; count: number }>,
 ): Promise<void> {
-  const rows = [...leaseDebits].map(([id, { cash, gift, count }]) => ({
-    id,
-    count,
-    sum: (cash + gift).toString(),
-  }));
+  const debits = [...leaseDebits];
   await query(
     em,
     sql`
     update wallet_lease l set charge_count = l.charge_count + d.count, charge_sum = l.charge_sum + d.sum
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as d (id text, count integer, sum bigint) where
-      l.id = d.id`,
+    from unnest(${debits.map(([id]) => id)}::text[], ${debits.map(([, { count }]) => count)}::integer[],
+      ${debits.map(([, { cash, gift }]) => (cash + gift).toString())}::bigint[]) as d (id, count, sum)
+    where l.id = d.id`,
   );
 }
 
 /** Stores an alarm for each refused record. A second refusal of the same record stores nothing. */
 async function storeAlarms(em: EntityManager, nodeId: string, refusals: readonly Refusal[]): Promise<void> {
-  for (const { usage, reason } of refusals) {
-    const journalId = usage.journalId === null ? null : storableText(usage.journalId);
-    const seq = Number.isSafeInteger(usage.seq) ? usage.seq : null;
-    await query(
-      em,
-      sql`
-      insert into settlement_alarm (id, kind, node_id, request_id, journal_id, seq, reason)
-      values (${newId('alm')}, 'REJECTED', ${nodeId}, ${storableText(usage.requestId)}, ${journalId}, ${seq},
-        ${reason})
-      on conflict do nothing`,
-    );
-  }
+  if (refusals.length === 0) return;
+  const journals = refusals.map(({ usage }) => usage.journalId);
+  const seqs = refusals.map(({ usage: { seq } }) => (Number.isSafeInteger(seq) ? seq : null));
+  await query(
+    em,
+    sql`
+    insert into settlement_alarm (id, kind, node_id, request_id, journal_id, seq, reason)
+      select id, 'REJECTED', ${nodeId}, request_id, journal_id, seq, reason
+      from unnest(${refusals.map(() => newId('alm'))}::text[],
+        ${refusals.map(({ usage }) => storableText(usage.requestId))}::text[],
+        ${journals.map((id) => (id === null ? null : storableText(id)))}::text[], ${seqs}::bigint[],
+        ${refusals.map(({ reason }) => reason)}::text[]) as r (id, request_id, journal_id, seq, reason)
+    on conflict do nothing`,
+  );
 }

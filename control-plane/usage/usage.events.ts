@@ -1,25 +1,29 @@
-/** Publishes new entries of the usage log to the owners of wallets. */
+/** Publishes settled requests to the owners of wallets. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { publishMany } from '../database/events.ts';
+import { publishChanges } from '../database/events.ts';
 import { query, sql } from '../database/sql.ts';
+import { chargeOf } from './settlement.rules.ts';
+import type { ReportedUsage } from './settlement.rules.ts';
 
-/** Publishes `usageAdded` with each request id to the wallet's owner when the transaction of `em` commits. */
-export async function usageAdded(
-  em: EntityManager,
-  rows: readonly { walletId: string; requestId: string }[],
-): Promise<void> {
-  const walletIds = [...new Set(rows.map((row) => row.walletId))];
+/**
+ * Publishes to each wallet's owner `usageAdded` with the ids of the requests, and `walletUpdated` if one of
+ * them was charged: one notification for each wallet. Call it after the commit of the settlement: PostgreSQL
+ * lets only one transaction at a time commit with notifications, so a settlement would wait for all others.
+ */
+export async function announceSettled(em: EntityManager, settled: readonly ReportedUsage[]): Promise<void> {
+  if (settled.length === 0) return;
+  const byWallet = Map.groupBy(settled, ({ walletId }) => walletId);
   const owners = await query<{ id: string; user_id: string }>(
     em,
-    sql`select id, user_id from wallet where id = any(${walletIds}::text[])`,
+    sql`select id, user_id from wallet where id = any(${[...byWallet.keys()]}::text[])`,
   );
-  const ownerOf = new Map(owners.map((owner) => [owner.id, owner.user_id]));
-  await publishMany(
+  await publishChanges(
     em,
-    'usageAdded',
-    rows.flatMap(({ walletId, requestId }) => {
-      const audience = ownerOf.get(walletId);
-      return audience ? [{ audience, id: requestId }] : [];
+    owners.map(({ id, user_id: audience }) => {
+      const requests = byWallet.get(id) ?? [];
+      const isCharged = requests.some((usage) => chargeOf(usage) !== undefined);
+      const usageAdded = requests.map(({ requestId }) => requestId);
+      return { audience, ids: { usageAdded, ...(isCharged && { walletUpdated: [id] }) } };
     }),
   );
 }

@@ -4,7 +4,7 @@ import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import type { ReportedUsage } from './settlement.rules.ts';
-import { insertUsage } from './usage.rows.ts';
+import { claimRequests } from './usage.rows.ts';
 
 let money: Money;
 beforeAll(async () => {
@@ -22,9 +22,9 @@ it.each([
   [2, 0, 1],
   [0, 2, 1],
 ])(
-  'insertUsage locks the requests of a batch by id, if they are reported as %i, %i, %i',
+  'claimRequests locks the requests of a batch by id, if they are reported as %i, %i, %i',
   async (...order) => {
-    const [{ walletId }, { nodeId }] = await Promise.all([money.wallet({}), money.node()]);
+    const { walletId } = await money.wallet({});
     const records = ['a', 'b', 'c'].map((name) =>
       reported({
         ...{ journalId: null, leaseId: null, seq: null, cost: 0n, walletId },
@@ -36,9 +36,8 @@ it.each([
     for (const em of [holder, batch, probe]) await em.begin();
     await query(holder, insertId(held));
     const self = await queryOne<{ pid: number }>(batch, sql`select pg_backend_pid() as pid`);
-    const inserted = insertUsage(
+    const claimed = claimRequests(
       batch,
-      nodeId,
       order.flatMap((at) => records[at] ?? []),
     );
     const waits = () =>
@@ -55,7 +54,7 @@ it.each([
     );
     await probe.rollback();
     await holder.rollback();
-    expect([isFree, await inserted]).toEqual([true, new Set(records.map(({ requestId }) => requestId))]);
+    expect([isFree, [...(await claimed).keys()]]).toEqual([true, records.map(({ requestId }) => requestId)]);
     await batch.rollback();
   },
 );

@@ -1,11 +1,10 @@
 /** Writes and reads rows of the usage log and of charges. Rows are written in bulk and never changed. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
-import type { AttemptList } from '@gateway/shared/records';
-import { newId } from '../database/ids.ts';
 import { query, sql } from '../database/sql.ts';
-import { storableTried } from './attempt.rules.ts';
-import { storableCount, storableIp, storableText, storableTime } from './settlement.rules.ts';
+import { insertEntries } from './entry.columns.ts';
+import type { StoredUsage } from './entry.columns.ts';
+import { storableTime } from './settlement.rules.ts';
 import type { Charge, ReportedUsage } from './settlement.rules.ts';
 
 /**
@@ -13,9 +12,6 @@ import type { Charge, ReportedUsage } from './settlement.rules.ts';
  * without contact, so that correct reports are never older.
  */
 const AT_PAST_HOURS = 48;
-/** Largest values of the column types. */
-const SMALLINT_MAX = 32_767;
-const INTEGER_MAX = 2_147_483_647;
 
 /** A charge and how it was paid. */
 export interface SettledCharge extends Charge {
@@ -33,69 +29,53 @@ export interface EarlierCharge {
 }
 
 /**
- * Inserts the records of requests that are not in the log yet, and returns their request ids. `usage_request`
- * makes request ids unique, which the log, partitioned by months, cannot. The stored time is bounded by the
- * grant of the lease and now, regardless of the node's clock, so that a request counts for no month before
- * the one whose spend limit its lease was taken from.
+ * Claims the ids of requests that are not in the log yet, and returns their stored times by request id.
+ * `usage_request` makes request ids unique, which the log, partitioned by time, cannot. The stored time is
+ * bounded by the grant of the lease and now, regardless of the node's clock, so that a request counts for no
+ * month before the one whose spend limit its lease was taken from.
  */
-export async function insertUsage(
+export async function claimRequests(
   em: EntityManager,
-  nodeId: string,
   records: readonly ReportedUsage[],
-): Promise<Set<string>> {
-  if (records.length === 0) return new Set();
+): Promise<Map<string, string>> {
+  if (records.length === 0) return new Map();
   // `order by request_id`: batches with the same requests lock them in one order and cannot deadlock.
-  const inserted = await query<{ request_id: string }>(
+  const claimed = await query<{ request_id: string; at: string }>(
     em,
     sql`
-    with reported as (
-      select r.*, case when r.reported_at < now - ${AT_PAST_HOURS} * interval '1 hour' then now
-        else least(now, greatest(r.reported_at, l.granted_at)) end as at
-      from (select clock_timestamp() as now) as clock,
-        jsonb_to_recordset(${JSON.stringify(records.map(toRow))}::jsonb) as r (
-        request_id text, id text, lease_id text, reported_at timestamptz, key_id text, wallet_id text,
-        pool_id text, billing_group text, source text, model_name text, family text, route_id text,
-        base_price bigint, ratio text, cost bigint, input_tokens bigint, output_tokens bigint,
-        cached_tokens bigint, reasoning_tokens bigint, status text, outcome text, http_status smallint,
-        error_code text, streamed boolean, latency_ms integer, ttft_ms integer, ip inet,
-        losses_in_answer integer, attempts jsonb, attempts_omitted integer, repeats integer)
-      left join wallet_lease l on l.id = r.lease_id
-    ), settled as (
-      insert into usage_request (request_id, at) select request_id, at from reported order by request_id
-      on conflict (request_id) do nothing returning request_id
-    )
-    insert into usage_entry (
-      request_id, id, at, node_id, key_id, wallet_id, pool_id, billing_group, source, model_name, family,
-      route_id, base_price, ratio, cost, input_tokens, output_tokens, cached_tokens, reasoning_tokens,
-      status, outcome, http_status, error_code, streamed, latency_ms, ttft_ms, ip, losses_in_answer,
-      attempts, attempts_omitted, repeats)
-    select request_id, id, at, ${nodeId}, key_id, wallet_id, pool_id, billing_group, source, model_name,
-      family, route_id, base_price, ratio, cost, input_tokens, output_tokens, cached_tokens,
-      reasoning_tokens, status, outcome, http_status, error_code, streamed, latency_ms, ttft_ms, ip,
-      losses_in_answer, attempts, attempts_omitted, coalesce(repeats, 0)
-    from reported join settled using (request_id) returning request_id`,
+    insert into usage_request (request_id, at)
+      select r.request_id, case
+        when r.reported_at < clock.now - ${AT_PAST_HOURS} * interval '1 hour' then clock.now
+        else least(clock.now, greatest(r.reported_at, l.granted_at)) end
+      from (select clock_timestamp() as now) as clock cross join unnest(
+        ${records.map(({ requestId }) => requestId)}::text[],
+        ${records.map(({ leaseId }) => leaseId)}::text[],
+        ${records.map(({ at }) => storableTime(at))}::timestamptz[]) as r (request_id, lease_id, reported_at)
+      left join wallet_lease l on l.id = r.lease_id order by r.request_id
+    on conflict (request_id) do nothing returning request_id, at::text`,
   );
-  return new Set(inserted.map((row) => row.request_id));
+  return new Map(claimed.map((row) => [row.request_id, row.at]));
 }
 
-/** Inserts the charges of usage rows that were just inserted. */
+/**
+ * Inserts the rows of claimed requests. Triggers add them to the sums of their hours, so this is the last
+ * statement of a settlement: other batches with the same wallets or keys wait from here to the commit.
+ */
+export async function insertUsage(em: EntityManager, stored: readonly StoredUsage[]): Promise<void> {
+  if (stored.length > 0) await query(em, insertEntries(stored));
+}
+
+/** Inserts the charges of requests that were just claimed. */
 export async function insertCharges(em: EntityManager, charges: readonly SettledCharge[]): Promise<void> {
-  const rows = charges.map((charge) => ({
-    request_id: charge.requestId,
-    lease_id: charge.leaseId,
-    journal_id: charge.journalId,
-    seq: charge.seq,
-    amount: charge.amount.toString(),
-    settlement: charge.settlement,
-    transaction_id: charge.transactionId,
-  }));
   await query(
     em,
     sql`
     insert into usage_charge (request_id, lease_id, journal_id, seq, amount, settlement, transaction_id)
-    select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (request_id text, lease_id text,
-      journal_id text,
-      seq bigint, amount bigint, settlement text, transaction_id text)`,
+    select * from unnest(${charges.map(({ requestId }) => requestId)}::text[],
+      ${charges.map(({ leaseId }) => leaseId)}::text[], ${charges.map(({ journalId }) => journalId)}::text[],
+      ${charges.map(({ seq }) => seq)}::bigint[], ${charges.map(({ amount }) => amount.toString())}::bigint[],
+      ${charges.map(({ settlement }) => settlement)}::text[],
+      ${charges.map(({ transactionId }) => transactionId)}::text[])`,
   );
 }
 
@@ -124,47 +104,4 @@ export async function earlierCharges(
     leaseId: row.lease_id,
     amount: BigInt(row.amount),
   }));
-}
-
-function toRow(usage: ReportedUsage): Record<string, unknown> {
-  return {
-    request_id: usage.requestId,
-    id: newId('use'),
-    lease_id: usage.leaseId,
-    reported_at: storableTime(usage.at),
-    key_id: usage.keyId,
-    wallet_id: usage.walletId,
-    pool_id: usage.poolId,
-    billing_group: usage.group,
-    source: usage.source,
-    model_name: storableText(usage.modelName),
-    family: usage.family,
-    route_id: usage.routeId,
-    base_price: usage.basePrice.toString(),
-    ratio: usage.ratio,
-    cost: usage.cost.toString(),
-    input_tokens: count(usage.inputTokens),
-    output_tokens: count(usage.outputTokens),
-    cached_tokens: count(usage.cachedTokens),
-    reasoning_tokens: count(usage.reasoningTokens),
-    status: usage.status,
-    outcome: usage.outcome,
-    http_status: storableCount(usage.httpStatus, SMALLINT_MAX),
-    error_code: usage.errorCode === null ? null : storableText(usage.errorCode),
-    streamed: usage.streamed,
-    latency_ms: count(usage.latencyMs),
-    ttft_ms: count(usage.ttftMs),
-    ip: storableIp(usage.ip),
-    losses_in_answer: count(usage.lossesInAnswer),
-    repeats: count(usage.repeats ?? 0),
-    ...(usage.tried ? toColumns(storableTried(usage.tried)) : {}),
-  };
-}
-
-function toColumns({ attempts, omitted }: AttemptList): Record<string, unknown> {
-  return { attempts, attempts_omitted: omitted };
-}
-
-function count(value: number | null): number | null {
-  return value === null ? null : storableCount(value, INTEGER_MAX);
 }

@@ -1,0 +1,85 @@
+/** The columns of the usage log, with the values that settlement stores in them. */
+import { newId } from '../database/ids.ts';
+import type { Statement } from '../database/sql.ts';
+import { storableTried } from './attempt.rules.ts';
+import { storableCount, storableIp, storableText } from './settlement.rules.ts';
+import type { ReportedUsage } from './settlement.rules.ts';
+
+/** Largest values of the column types. */
+const SMALLINT_MAX = 32_767;
+const INTEGER_MAX = 2_147_483_647;
+
+/** A record to store: the node that reported it, and its time in PostgreSQL's text format. */
+export interface StoredUsage {
+  usage: ReportedUsage;
+  nodeId: string;
+  at: string;
+}
+
+interface EntryColumn {
+  name: string;
+  type: 'text' | 'timestamptz' | 'bigint' | 'integer' | 'smallint' | 'boolean' | 'inet' | 'jsonb';
+  value(stored: StoredUsage): string | number | boolean | null;
+}
+
+const COLUMNS: readonly EntryColumn[] = [
+  { name: 'request_id', type: 'text', value: ({ usage }) => usage.requestId },
+  { name: 'id', type: 'text', value: () => newId('use') },
+  { name: 'at', type: 'timestamptz', value: ({ at }) => at },
+  { name: 'node_id', type: 'text', value: ({ nodeId }) => nodeId },
+  { name: 'key_id', type: 'text', value: ({ usage }) => usage.keyId },
+  { name: 'wallet_id', type: 'text', value: ({ usage }) => usage.walletId },
+  { name: 'pool_id', type: 'text', value: ({ usage }) => usage.poolId },
+  { name: 'billing_group', type: 'text', value: ({ usage }) => usage.group },
+  { name: 'source', type: 'text', value: ({ usage }) => usage.source },
+  { name: 'model_name', type: 'text', value: ({ usage }) => storableText(usage.modelName) },
+  { name: 'family', type: 'text', value: ({ usage }) => usage.family },
+  { name: 'route_id', type: 'text', value: ({ usage }) => usage.routeId },
+  { name: 'base_price', type: 'bigint', value: ({ usage }) => usage.basePrice.toString() },
+  { name: 'ratio', type: 'text', value: ({ usage }) => usage.ratio },
+  { name: 'cost', type: 'bigint', value: ({ usage }) => usage.cost.toString() },
+  { name: 'input_tokens', type: 'bigint', value: ({ usage }) => count(usage.inputTokens) },
+  { name: 'output_tokens', type: 'bigint', value: ({ usage }) => count(usage.outputTokens) },
+  { name: 'cached_tokens', type: 'bigint', value: ({ usage }) => count(usage.cachedTokens) },
+  { name: 'reasoning_tokens', type: 'bigint', value: ({ usage }) => count(usage.reasoningTokens) },
+  { name: 'status', type: 'text', value: ({ usage }) => usage.status },
+  { name: 'outcome', type: 'text', value: ({ usage }) => usage.outcome },
+  {
+    name: 'http_status',
+    type: 'smallint',
+    value: ({ usage }) => storableCount(usage.httpStatus, SMALLINT_MAX),
+  },
+  { name: 'error_code', type: 'text', value: ({ usage }) => textOrNull(usage.errorCode) },
+  { name: 'streamed', type: 'boolean', value: ({ usage }) => usage.streamed },
+  { name: 'latency_ms', type: 'integer', value: ({ usage }) => count(usage.latencyMs) },
+  { name: 'ttft_ms', type: 'integer', value: ({ usage }) => count(usage.ttftMs) },
+  { name: 'ip', type: 'inet', value: ({ usage }) => storableIp(usage.ip) },
+  { name: 'losses_in_answer', type: 'integer', value: ({ usage }) => count(usage.lossesInAnswer) },
+  { name: 'attempts', type: 'jsonb', value: ({ usage }) => attemptsOf(usage)?.attempts ?? null },
+  { name: 'attempts_omitted', type: 'integer', value: ({ usage }) => attemptsOf(usage)?.omitted ?? null },
+  { name: 'repeats', type: 'integer', value: ({ usage }) => count(usage.repeats ?? 0) },
+];
+
+/** SQL that inserts the rows, with one array for each column, which PostgreSQL reads faster than JSON. */
+export function insertEntries(stored: readonly StoredUsage[]): Statement {
+  const names = COLUMNS.map(({ name }) => name).join(', ');
+  const arrays = COLUMNS.map(({ type }, at) => `$${at + 1}::${type}[]`).join(', ');
+  return {
+    text: `insert into usage_entry (${names}) select * from unnest(${arrays})`,
+    values: COLUMNS.map(({ value }) => stored.map(value)),
+  };
+}
+
+function attemptsOf({ tried }: ReportedUsage): { attempts: string; omitted: number } | undefined {
+  if (!tried) return undefined;
+  const { attempts, omitted } = storableTried(tried);
+  return { attempts: JSON.stringify(attempts), omitted };
+}
+
+function textOrNull(text: string | null): string | null {
+  return text === null ? null : storableText(text);
+}
+
+function count(value: number | null): number | null {
+  return value === null ? null : storableCount(value, INTEGER_MAX);
+}

@@ -1,0 +1,120 @@
+/**
+ * `npm run bench:settlement`: measures how fast the control plane settles usage reports of several nodes at
+ * once, over HTTP and with a real PostgreSQL. Checks afterwards that each request was charged once and that
+ * the ledger keeps its rules. Prints a line and writes `.bench/settlement.json`. BENCH_NODES, BENCH_WALLETS,
+ * BENCH_BATCHES and BENCH_ROWS set the amounts; BENCH_PROFILE=on adds the heaviest functions of the control
+ * plane.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
+import { join } from 'node:path';
+import { Pool } from 'undici';
+import { startHouse } from '../house.ts';
+import type { House } from '../house.ts';
+import { withPostgres } from '../with-postgres.ts';
+import { figuresOf } from './query-times.ts';
+import { profiled, treeMicros } from './requests/processes.ts';
+import { addReporters, reportsOf } from './settlement-setting.ts';
+import type { Reporter } from './settlement-setting.ts';
+
+const NODES = Number(process.env['BENCH_NODES'] ?? 10);
+const WALLETS = Number(process.env['BENCH_WALLETS'] ?? 200);
+/** Measured batches of each node, and batches before that for the compiler. */
+const BATCHES = Number(process.env['BENCH_BATCHES'] ?? 100);
+const WARM_BATCHES = 10;
+/** Rows of a batch, at most 500. */
+const ROWS = Number(process.env['BENCH_ROWS'] ?? 200);
+const PROFILE = process.env['BENCH_PROFILE'] === 'on';
+const OUTPUT = join(import.meta.dirname, '..', '..', '.bench');
+const PRELOAD = ['--expose-gc', '--import', join(import.meta.dirname, 'report-usage.ts')];
+
+/** Sends the reports of a node one after another, and returns the duration of each in ms. */
+async function send(pool: Pool, { token }: Reporter, reports: readonly Buffer[]): Promise<number[]> {
+  const times: number[] = [];
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  for (const body of reports) {
+    const startedAt = performance.now();
+    const answer = await pool.request({ method: 'POST', path: '/graphql', headers, body });
+    const text = await answer.body.text();
+    if (!text.includes(`"accepted":${ROWS}`)) throw new Error(`A report was refused: ${text}`);
+    times.push(performance.now() - startedAt);
+  }
+  return times;
+}
+
+/** CPU time so far, in µs: of the control plane, and of PostgreSQL with all its processes. */
+async function cpuOf(house: House): Promise<{ control: number; database: number }> {
+  const { rows } = await house.database.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const stat = readFileSync(`/proc/${rows[0]?.pid}/stat`, 'utf8');
+  const postmaster = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  return { control: treeMicros(house.control.child.pid ?? 0) ?? 0, database: treeMicros(postmaster) ?? 0 };
+}
+
+/** Throws unless every reported request was charged once and every rule of the ledger holds. */
+async function verify(house: House): Promise<void> {
+  const expected = String(NODES * (BATCHES + WARM_BATCHES) * ROWS);
+  const { rows } = await house.database.query<{ charges: string; sums: string; key: string }>(
+    `select (select count(*)::text from usage_charge) as charges,
+      (select sum(requests)::text from usage_hour) as sums,
+      (select sum(requests)::text from usage_key_month) as key`,
+  );
+  if (Object.values(rows[0] ?? {}).some((count) => count !== expected))
+    throw new Error(`Of ${expected} requests the database has ${JSON.stringify(rows)}.`);
+  const { admin } = await house.admin.query<{ admin: { ledgerCheck: { rules: LedgerRule[] } } }>(
+    '{ admin { ledgerCheck { rules { rule violations { subject detail } } } } }',
+  );
+  const broken = admin.ledgerCheck.rules.filter(({ violations }) => violations.length > 0);
+  if (broken.length > 0) throw new Error(JSON.stringify(broken));
+}
+
+interface LedgerRule {
+  rule: string;
+  violations: unknown[];
+}
+
+async function run(databaseUrl: string): Promise<void> {
+  const house = await startHouse({ databaseUrl, nodes: 0, controlExecArgv: PRELOAD });
+  const pool = new Pool(house.controlUrl, { connections: NODES });
+  try {
+    const reporters = await addReporters(house.database, { nodes: NODES, wallets: WALLETS });
+    const reports = reporters.map((reporter) => reportsOf(reporter, BATCHES + WARM_BATCHES, ROWS));
+    const sendAll = (from: number, to: number): Promise<number[][]> =>
+      Promise.all(reporters.map((reporter, at) => send(pool, reporter, reports[at]?.slice(from, to) ?? [])));
+    await sendAll(0, WARM_BATCHES);
+    const before = await cpuOf(house);
+    const startedAt = performance.now();
+    let times: number[] = [];
+    const measured = async (): Promise<void> => {
+      times = (await sendAll(WARM_BATCHES, WARM_BATCHES + BATCHES)).flat();
+    };
+    const functions = PROFILE ? await profiled(house.control, measured) : await measured();
+    const seconds = (performance.now() - startedAt) / 1000;
+    const after = await cpuOf(house);
+    const rows = times.length * ROWS;
+    const figures = {
+      ...figuresOf('batch', times),
+      rowsPerSecond: rows / seconds,
+      controlMicros: (after.control - before.control) / rows,
+      databaseMicros: (after.database - before.database) / rows,
+    };
+    await verify(house);
+    process.stdout.write(
+      `${figures.rowsPerSecond.toFixed(0)} rows/s from ${NODES} nodes; a batch of ${ROWS}: ` +
+        `p50 ${figures.p50Ms.toFixed(0)} ms, p99 ${figures.p99Ms.toFixed(0)} ms; CPU time per row: ` +
+        `control plane ${figures.controlMicros.toFixed(1)} µs, PostgreSQL ` +
+        `${figures.databaseMicros.toFixed(1)} µs\n`,
+    );
+    for (const { name, percent } of functions ?? [])
+      process.stdout.write(`${percent.toFixed(1)} % ${name}\n`);
+    mkdirSync(OUTPUT, { recursive: true });
+    const machine = { cpus: cpus().length, load: loadavg() };
+    const size = { nodes: NODES, wallets: WALLETS, batches: BATCHES, rows: ROWS };
+    const result = { at: new Date(), machine, size, figures, functions };
+    writeFileSync(join(OUTPUT, 'settlement.json'), `${JSON.stringify(result, null, 2)}\n`);
+  } finally {
+    await pool.close();
+    await house.stop();
+  }
+}
+
+await withPostgres('settlement', run);
