@@ -62,6 +62,7 @@ import { Workers } from './066-workers.ts';
 import { LeftAlone } from './068-left-alone.ts';
 import { ServiceStatus } from './072-service-status.ts';
 import { FastSettlement } from './076-fast-settlement.ts';
+import { LedgerSeals } from './077-ledger-seals.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -126,4 +127,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '068-left-alone', class: LeftAlone },
   { name: '072-service-status', class: ServiceStatus },
   { name: '076-fast-settlement', class: FastSettlement },
+  { name: '077-ledger-seals', class: LedgerSeals },
 ];

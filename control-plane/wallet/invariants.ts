@@ -4,7 +4,9 @@
  */
 import { IsolationLevel } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { query } from '../database/sql.ts';
+import { query, sql } from '../database/sql.ts';
+import type { Statement } from '../database/sql.ts';
+import { brokenDays, brokenRanges } from './seals.ts';
 
 /** A violation of an invariant. */
 export interface Violation {
@@ -32,9 +34,11 @@ const VIOLATIONS_MAX = 20;
 export const INVARIANTS: readonly Invariant[] = [
   {
     rule: 'I1',
-    promise: 'every transaction sums to zero',
+    promise: 'every transaction has entries, which sum to zero',
     find: `select transaction_id as subject, sum(amount)::text as detail from ledger_entry
-      group by transaction_id having sum(amount) <> 0`,
+      group by transaction_id having sum(amount) <> 0
+      union all select id, 'no entries' from ledger_transaction t
+        where not exists (select from ledger_entry e where e.transaction_id = t.id)`,
   },
   {
     rule: 'I2',
@@ -162,20 +166,47 @@ export const INVARIANTS: readonly Invariant[] = [
       where (s.requests, s.failed, s.input_tokens, s.output_tokens, s.cached_tokens, s.cost) is distinct from
         (h.requests, coalesce(h.failed, 0), h.input_tokens, h.output_tokens, h.cached_tokens, h.cost)`,
   },
+  {
+    rule: 'I12',
+    promise: 'ranges of the ledger that a check has sealed have not changed since',
+    find: brokenRanges().text,
+  },
+  {
+    rule: 'I13',
+    promise: 'days of the usage log that a check has sealed have not changed since, nor their hourly sums',
+    find: brokenDays().text,
+  },
 ];
 
-/** Checks all invariants in one read-only snapshot and returns the violations, at most 20 per rule. */
-export async function checkInvariants(em: EntityManager): Promise<Violation[]> {
-  const violations: Violation[] = [];
-  await em.fork().transactional(
-    async (inner) => {
-      for (const { rule, promise, find } of INVARIANTS) {
-        const text = `select subject, detail from (${find}) found limit ${VIOLATIONS_MAX}`;
-        const rows = await query<{ subject: string; detail: string }>(inner, { text, values: [] });
-        violations.push(...rows.map((row) => ({ rule, promise, ...row })));
-      }
-    },
-    { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
+/** The guarantee of a rule. Throws for an unknown rule, which is a bug of the caller. */
+export function promiseOf(rule: string): string {
+  const found = INVARIANTS.find((one) => one.rule === rule);
+  if (!found) throw new Error(`There is no ledger rule ${rule}.`);
+  return found.promise;
+}
+
+/** The violations of a rule, at most 20, in the transaction of `em`. */
+export async function findViolations(
+  em: EntityManager,
+  { rule, promise, find }: { rule: string; promise: string; find: Statement },
+): Promise<Violation[]> {
+  const rows = await query<{ subject: string; detail: string }>(
+    em,
+    sql`select subject, detail from (${find}) found limit ${VIOLATIONS_MAX}`,
   );
+  return rows.map((row) => ({ rule, promise, ...row }));
+}
+
+/** The violations of all rules that the transaction of `em` sees, at most 20 per rule. */
+export async function violationsOfAll(em: EntityManager): Promise<Violation[]> {
+  const violations: Violation[] = [];
+  for (const { rule, promise, find } of INVARIANTS)
+    violations.push(...(await findViolations(em, { rule, promise, find: { text: find, values: [] } })));
   return violations;
+}
+
+/** Checks all invariants in one read-only snapshot and returns the violations, at most 20 per rule. */
+export function checkInvariants(em: EntityManager): Promise<Violation[]> {
+  const snapshot = { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true };
+  return em.fork().transactional(violationsOfAll, snapshot);
 }

@@ -2,7 +2,7 @@
 import { Gauge } from 'prom-client';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { registry } from '../process/metrics.ts';
-import { checkInvariants } from './invariants.ts';
+import { checkNew } from './incremental-check.ts';
 import type { Violation } from './invariants.ts';
 
 const CHECK_LEDGER_MS = 60_000;
@@ -24,12 +24,12 @@ const checkedAt = new Gauge({
 /** Schedule of the ledger check: every minute, less often if a check takes long. */
 export const CHECK_LEDGER = { everyMs: CHECK_LEDGER_MS, idleFactor: CHECK_REST_TIMES };
 
-/** Checks the ledger once, sets the metrics and logs each violation. */
+/** Checks what is new in the ledger, sets the metrics and logs each violation. */
 export async function checkLedger(
   em: EntityManager,
   log?: (line: Record<string, unknown>) => void,
 ): Promise<void> {
-  const found = await checkInvariants(em);
+  const found = await checkNew(em);
   violations.reset();
   for (const [rule, list] of Map.groupBy(found, (violation: Violation) => violation.rule)) {
     violations.set({ rule }, list.length);
