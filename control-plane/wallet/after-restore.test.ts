@@ -48,7 +48,20 @@ const head = () =>
     sql`select revision, pruned_to from config_head`,
   );
 
+/** Process ids of the connections to the database. */
+async function connections(): Promise<number[]> {
+  const rows = await query<{ pid: number }>(
+    money.em(),
+    sql`select pid from pg_stat_activity where datname = current_database() order by pid`,
+  );
+  return rows.map(({ pid }) => pid);
+}
+
 describe('the command for a restored database', () => {
+  it('runs only as a program of its own', () => {
+    expect(process.exitCode).toBeUndefined();
+  });
+
   it('skips all revisions that nodes may know, and reclaims open leases once', async () => {
     const [active, silent, closed] = [await lease(9n * PRICE), await lease(9n * PRICE), await lease(PRICE)];
     await query(money.em(), sql`update wallet_lease set state = 'ORPHANED' where id = ${silent.leaseId}`);
@@ -97,11 +110,12 @@ describe('the command for a restored database', () => {
     );
   });
 
-  it('prints its result, and fails without DATABASE_URL', async () => {
+  it('prints its result, closes its connections, and fails without DATABASE_URL', async () => {
     const of = await lease(9n * PRICE);
     const lines: string[] = [];
     const run = (env: NodeJS.ProcessEnv, ...parameters: string[]): Promise<number> =>
       main(env, parameters, (line) => void lines.push(line));
+    const before = await connections();
     expect(await run({})).toBe(1);
     expect(await run({ DATABASE_URL: money.url })).toBe(0);
     const revision = (await head())?.revision;
@@ -112,5 +126,7 @@ describe('the command for a restored database', () => {
       `The configuration continues at revision ${revision}. 1 open leases were reclaimed.`,
       'Recorded 1 lost charges in settlement_alarm.',
     ]);
+    const opened = async () => (await connections()).filter((pid) => !before.includes(pid));
+    await expect.poll(opened).toEqual([]);
   });
 });

@@ -7,7 +7,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { newId } from '../database/ids.ts';
 import { createOrm } from '../database/orm.ts';
 import { readEnvironment } from '../process/environment.ts';
-import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
+import { runProgram } from '../process/program.ts';
+import { inTransaction, query, queryRow, sql } from '../database/sql.ts';
 import { reclaimLease } from './lease.end.ts';
 
 /** More configuration changes than any installation makes between a backup and the loss of its database. */
@@ -22,7 +23,7 @@ const LOST = 'lost with a database that was restored from a backup';
  */
 export async function prepareRestored(em: EntityManager): Promise<{ revision: number; leases: number }> {
   return inTransaction(em, async (inner) => {
-    const head = await queryOne<{ revision: number }>(
+    const { revision } = await queryRow<{ revision: number }>(
       inner,
       sql`update config_head set revision = revision + ${REVISIONS_SKIPPED},
         pruned_to = revision + ${REVISIONS_SKIPPED} returning revision`,
@@ -33,7 +34,7 @@ export async function prepareRestored(em: EntityManager): Promise<{ revision: nu
       sql`select id from wallet_lease where state = 'ORPHANED' order by id`,
     );
     for (const { id } of open) await reclaimLease(inner, id);
-    return { revision: head?.revision ?? 0, leases: open.length };
+    return { revision, leases: open.length };
   });
 }
 
@@ -92,7 +93,4 @@ export async function main(
   }
 }
 
-if (process.argv[1]?.endsWith('after-restore.js')) {
-  const print = (line: string): boolean => process.stdout.write(`${line}\n`);
-  process.exitCode = await main(readEnvironment(), process.argv.slice(2), print);
-}
+await runProgram('after-restore.js', (parameters, print) => main(readEnvironment(), parameters, print));

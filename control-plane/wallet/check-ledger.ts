@@ -4,6 +4,7 @@
  */
 import { createOrm } from '../database/orm.ts';
 import { readEnvironment } from '../process/environment.ts';
+import { runProgram } from '../process/program.ts';
 import { checkInvariants, INVARIANTS } from './invariants.ts';
 
 /** Runs the check, prints its result and returns the exit code. */
@@ -27,7 +28,4 @@ export async function main(databaseUrl: string | undefined, print: (line: string
   }
 }
 
-if (process.argv[1]?.endsWith('check-ledger.js')) {
-  const print = (line: string): boolean => process.stdout.write(`${line}\n`);
-  process.exitCode = await main(readEnvironment()['DATABASE_URL'], print);
-}
+await runProgram('check-ledger.js', (_parameters, print) => main(readEnvironment()['DATABASE_URL'], print));

@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { SYSTEM_ACTOR } from '../graphql/context.ts';
-import { query, sql } from '../database/sql.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 import { settle } from '../usage/settlement.service.ts';
-import { voidGifts } from './gift.void.ts';
+import { voidedAccounts, voidGifts, voidReturned } from './gift.void.ts';
 import { checkInvariants } from './invariants.ts';
 import { closeLease } from './lease.end.ts';
 import { GIFTS, walletAccount } from './ledger.ts';
-import { openRecalls } from './lease.rows.ts';
+import { lockLeases, openRecalls } from './lease.rows.ts';
 import { requestLease } from './lease.service.ts';
 import { creditGift } from './movements.ts';
 import { walletById } from './wallet.service.ts';
@@ -38,6 +38,15 @@ async function voidRecords(): Promise<string[]> {
     sql`select name from installation where name like 'void:%' order by name`,
   );
   return rows.map(({ name }) => name);
+}
+
+/** Kind and description of the transaction with this reference. */
+function transactionOf(reference: string) {
+  return queryOne<{ kind: string; description: string }>(
+    money.em(),
+    sql`select distinct e.kind, t.description from ledger_transaction t
+    join ledger_entry e on e.transaction_id = t.id where t.reference = ${reference}`,
+  );
 }
 
 /** A node, with the last numbers it used for lease requests and charges. */
@@ -156,6 +165,10 @@ describe('voiding a gift', () => {
     await held.close();
     await held.close();
     expect(await has()).toEqual({ free: 0n, held: 0n });
+    expect(await transactionOf(`void:${held.leaseId}`)).toEqual({
+      kind: 'ADJUSTMENT',
+      description: 'Gift credit that became void while a node held it',
+    });
   });
 
   it.each(['before', 'while'])(
@@ -217,9 +230,11 @@ describe('voiding a gift', () => {
     const { nodeId, give, voidIt, lease, has } = await opened();
     await give('earlier', 10n);
     await give('demo', 20n);
+    const before = await voidRecords();
     const first = await lease(5n);
     await first.spend(4);
     await voidIt('demo');
+    expect(await voidRecords()).toEqual(before);
     expect(await has()).toEqual({ free: 5n, held: 1n });
     expect(await recalledOf(nodeId)).toEqual([]);
     await first.close();
@@ -280,6 +295,34 @@ describe('voiding a gift', () => {
     await held.spend(spent);
     await held.close();
     expect(await voidRecords()).toEqual(before);
+  });
+
+  it('locks the account of gifts only for the end of a lease with void credit', async () => {
+    const { give, voidIt, lease } = await opened();
+    await give('demo', 10n);
+    const held = await lease(5n);
+    expect(await voidedAccounts(money.em(), held.leaseId)).toEqual([]);
+    await voidIt('demo');
+    expect(await voidedAccounts(money.em(), held.leaseId)).toEqual([GIFTS]);
+    await money.em().transactional(async (em) => {
+      const found = (await lockLeases(em, [held.leaseId])).get(held.leaseId);
+      if (!found) throw new Error('There is no such lease.');
+      await expect(voidReturned(em, found, { gift: PRICE, locked: [] })).rejects.toThrow(
+        'Gift credit became void while its lease ended.',
+      );
+    });
+    await held.close();
+  });
+
+  it('fails, and debits nothing, if its reference was used for something else', async () => {
+    const { walletId, give, voidIt, has } = await opened();
+    await give('demo', 4n);
+    await creditGift(money.em(), {
+      ...{ walletId, amount: PRICE, kind: 'GIFT_ADMIN', reference: `demo:${walletId}:void` },
+      ...{ actor: SYSTEM_ACTOR, description: 'taken' },
+    });
+    await expect(voidIt('demo')).rejects.toThrow(`demo:${walletId}:void was not posted: MISMATCH.`);
+    expect(await has()).toEqual({ free: 5n, held: 0n });
   });
 
   it('does nothing for an unknown reference', async () => {

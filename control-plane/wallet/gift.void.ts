@@ -38,7 +38,6 @@ interface Left {
 export async function voidGifts(em: EntityManager, { references, description }: VoidedGifts): Promise<void> {
   await inTransaction(em, async (inner) => {
     const wallets = await walletsWith(inner, references);
-    if (wallets.length === 0) return;
     const accounts = wallets.map((walletId) => walletAccount(walletId, 'GIFT'));
     // While these accounts are locked, no lease of the wallets is granted or ends.
     const balances = await lockAccounts(inner, [GIFTS, ...accounts]);
@@ -150,14 +149,12 @@ async function leftOf(em: EntityManager, walletId: string, total: Micros): Promi
       where e.account_id = ${walletAccount(walletId, 'GIFT')} and e.kind <> 'LEASE_RETURN') given
     group by given.reference having sum(given.amount) > 0 order by min(given.seq) desc`,
   );
-  const parts: Left[] = [];
   let end = total;
-  for (const { reference, amount } of rows) {
-    const start = greatest(0n, end - BigInt(amount));
-    parts.push({ reference, start, end });
-    end = start;
-  }
-  return parts;
+  return rows.map(({ reference, amount }) => {
+    const part = { reference, start: greatest(0n, end - BigInt(amount)), end };
+    end = part.start;
+    return part;
+  });
 }
 
 interface GiftInLease {
@@ -204,11 +201,8 @@ async function recordVoidInLeases(
 
 /** The void parts of a record, each with the amount of the lease that is younger. */
 function partsOf(record: string): { part: Micros; younger: Micros }[] {
-  const pairs = record.match(/\d+ \d+/g) ?? [];
-  return pairs.map((pair) => {
-    const [part = 0n, younger = 0n] = pair.split(' ').map(BigInt);
-    return { part, younger };
-  });
+  const numbers = record.split(' ').map(BigInt);
+  return numbers.flatMap((part, at) => (at % 2 === 0 ? [{ part, younger: numbers[at + 1] ?? 0n }] : []));
 }
 
 function nameOf(leaseId: string): string {
