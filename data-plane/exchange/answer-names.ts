@@ -1,12 +1,13 @@
 /**
  * Names of answers: ids of the gateway's own, and the catalog's name of the model. The upstream's name would
- * tell customers the operator's supplier, and clients compare the name with the one that they asked for.
+ * reveal the operator's supplier to customers, and clients compare the name with the requested one.
  */
 import { randomUUID } from 'node:crypto';
 import type { DialectName } from '@gateway/shared/catalog';
 import type { ChatEvent } from '../dialects/canonical.ts';
 import { writeJson } from '../dialects/exact-json.ts';
 import { parseExactObject } from '../dialects/fields.ts';
+import { isValueOf } from '../state/replace-ids.ts';
 import { replaceMembers, scanMembers } from './json-members.ts';
 
 /** Names that replace those of the upstream in an answer. */
@@ -55,10 +56,6 @@ export function withNames(
   }
 }
 
-const QUOTE = 0x22;
-const COLON = 0x3a;
-const SPACE = 0x20;
-
 /** A member whose value is replaced in each event that has it. Names and values are in quotes. */
 interface Replacement {
   key: keyof AnswerNames;
@@ -105,21 +102,6 @@ function replaced(bytes: Buffer, { member, own, upstream }: Replacement): Buffer
 /** Position of the first value of the member. Quotes within texts are escaped, so they never match. */
 function positionOf(bytes: Buffer, value: Buffer, member: Buffer): number {
   let at = bytes.indexOf(value);
-  while (at >= 0 && !isValueOf(bytes, at, member)) at = bytes.indexOf(value, at + 1);
+  while (at >= 0 && !isValueOf(bytes, at, [member])) at = bytes.indexOf(value, at + 1);
   return at;
-}
-
-function isValueOf(bytes: Buffer, at: number, member: Buffer): boolean {
-  const colon = beforeSpace(bytes, at);
-  if (bytes[colon - 1] !== COLON) return false;
-  const end = beforeSpace(bytes, colon - 1);
-  const start = end - member.length;
-  return bytes[end - 1] === QUOTE && start >= 0 && bytes.subarray(start, end).equals(member);
-}
-
-/** The position after the last byte before `at` that is no white space. */
-function beforeSpace(bytes: Buffer, at: number): number {
-  let end = at;
-  while (end > 0 && (bytes[end - 1] ?? 0) <= SPACE) end -= 1;
-  return end;
 }

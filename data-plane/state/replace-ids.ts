@@ -32,20 +32,20 @@ function replaceId(bytes: Buffer, upstream: string, client: string): Buffer {
   const parts: Buffer[] = [];
   let from = 0;
   for (let at = bytes.indexOf(searched); at >= 0; at = bytes.indexOf(searched, at + searched.length)) {
-    if (!isNamed(bytes, at)) continue;
+    if (!isValueOf(bytes, at, MEMBERS)) continue;
     parts.push(bytes.subarray(from, at), Buffer.from(JSON.stringify(client)));
     from = at + searched.length;
   }
   return from === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(from)]);
 }
 
-/** Whether the value at this position belongs to one of the members. */
-function isNamed(bytes: Buffer, at: number): boolean {
+/** Whether the value at this position is that of a member with one of these names, which are in quotes. */
+export function isValueOf(bytes: Buffer, at: number, members: readonly Buffer[]): boolean {
   const colon = beforeSpace(bytes, at);
   if (bytes[colon - 1] !== COLON) return false;
   const end = beforeSpace(bytes, colon - 1);
   if (bytes[end - 1] !== QUOTE) return false;
-  return MEMBERS.some((name) => end >= name.length && bytes.subarray(end - name.length, end).equals(name));
+  return members.some((name) => end >= name.length && bytes.subarray(end - name.length, end).equals(name));
 }
 
 /** The position after the last byte before `at` that is no white space. */
