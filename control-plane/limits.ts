@@ -175,7 +175,8 @@ export const ATTEMPTS = {
   /** Proofs of a signed-in user. Only the session can use up its attempts. */
   reauthenticate: { account: 10, network: 50 },
   register: { account: 10, network: 50 },
-  // Registrations without mail that failed, most because the address has an account, which the answer tells.
+  // Registrations without mail that failed, most because the address has an account, which the answer
+  // reveals.
   taken: { account: 10, network: 10 },
   claim: { account: 10, network: 50 },
   // Each sends a mail, perhaps to somebody who did not ask for it.

@@ -58,7 +58,7 @@ export async function openBill(
   }
 }
 
-/** Whether the period of a pool pays for the request, or the operator does, who derives items from chats. */
+/** Whether the request is free: the period of a pool pays, or the operator does for reading chats. */
 function isFree({ config }: Call, { pool, source }: Caller): boolean {
   return source === 'PERSONAL_INTELLIGENCE' || (pool !== undefined && config.settings.poolRequestsFree);
 }

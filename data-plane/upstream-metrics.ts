@@ -84,13 +84,13 @@ function rareEvents(registry: Registry): Pick<UpstreamObserver, 'hedged' | 'spar
   });
   const spared = new Counter({
     name: 'gateway_upstream_credentials_spared_total',
-    help: 'How often a credential was left alone because its quota was nearly used up.',
+    help: 'How often other credentials were preferred because the quota of one was nearly used up.',
     labelNames: ['provider'],
     registers,
   });
   const ejections = new Counter({
     name: 'gateway_upstream_route_ejections_total',
-    help: 'How often a route was left alone after failures, by its provider.',
+    help: 'How often a route was ejected after failures, by its provider.',
     labelNames: ['provider'],
     registers,
   });

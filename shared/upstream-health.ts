@@ -47,14 +47,14 @@ export interface CredentialReport {
   lastErrorMsAgo: number | null;
   /** How long it is still suspended after refusals, on one route at least; null for not at all. */
   suspendedMs: number | null;
-  /** How long it is still left alone because its quota is nearly used up; null for not at all. */
+  /** How long others are still preferred because its quota is nearly used up; null for not at all. */
   spentMs: number | null;
 }
 
-/** A route that a node leaves alone, because requests of several customers failed on it. */
+/** A route that a node has ejected, because requests of several customers failed on it. */
 export interface RouteReport {
   routeId: string;
-  /** How long it is still left alone, in ms. */
+  /** How long it is still ejected, in ms. */
   openMs: number;
 }
 
@@ -64,6 +64,6 @@ export interface UpstreamReports {
   upstreams: UpstreamReport[];
   /** Credentials that were used recently. */
   credentials: CredentialReport[];
-  /** Routes that are left alone after failures. */
+  /** Routes that are ejected after failures. */
   routes: RouteReport[];
 }

@@ -1,4 +1,4 @@
-/** Makes the configuration as a file says, in one transaction. */
+/** Changes the configuration to that of a file, in one transaction. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { digestOf } from '@gateway/shared/secrets';
 import { lockPolicy } from '../accounts/policy.service.ts';

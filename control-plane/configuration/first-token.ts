@@ -10,8 +10,8 @@ import { AccessScope } from '../graphql/enums.ts';
 import type { TokenOptions } from './options.ts';
 
 /**
- * Creates a token of an administrator, writes it to the audit log and returns its secret. Whoever has the
- * address of the database could do anything anyway. Throws an Error that says what to write.
+ * Creates a token of an administrator, writes it to the audit log and returns its secret. A caller with the
+ * address of the database can change everything anyway. Throws an Error that says what to write.
  */
 export async function createFirstToken(databaseUrl: string, options: TokenOptions): Promise<string> {
   const scopes = scopesOf(options.scopes);

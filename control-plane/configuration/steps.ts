@@ -33,8 +33,8 @@ interface Parts extends Pick<Carrier, 'reason' | 'baseUrls' | 'accesses'> {
 type Of<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>;
 
 /**
- * Carries the changes out in the transaction of `em`. What others need comes first, removals come last, and a
- * model changes its state after its routes are there. Throws the failures of the services.
+ * Carries the changes out in the transaction of `em`. Objects that others need come first, removals come
+ * last, and a model changes its state after its routes are there. Throws the failures of the services.
  */
 export async function carryOut(em: EntityManager, changes: readonly Change[], parts: Parts): Promise<void> {
   const { actor, settings, reason, baseUrls, accesses, state } = parts;

@@ -1,6 +1,6 @@
 /**
- * The keys under which chats and what was learned from them are encrypted: one per user. Whoever destroys the
- * key of a user makes their content unreadable, also in backups that do not hold the key.
+ * The keys under which chats and what was learned from them are encrypted: one per user. Without the key of a
+ * user, the content of the user is unreadable, also in backups that do not hold the key.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { Statement } from '../database/sql.ts';

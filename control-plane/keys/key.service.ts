@@ -48,7 +48,7 @@ export interface KeyDraft {
 }
 
 /**
- * Creates a key without a secret, disabled until it is revealed. `replayed` tells that an earlier call
+ * Creates a key without a secret, disabled until it is revealed. `replayed` is true if an earlier call
  * created it. Throws GROUP_NOT_ALLOWED, LIMIT_REACHED, INVALID, NOT_FOUND, POOL_EXPIRED,
  * IDEMPOTENCY_MISMATCH.
  */

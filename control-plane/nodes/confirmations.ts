@@ -18,7 +18,7 @@ export interface ServingWorker {
 /** Counts acknowledgements for calls that wait for a revision. One per process. */
 export class Confirmations {
   readonly #readWorkers: () => Promise<ServingWorker[]>;
-  /** The last read that began, or that begins after it. */
+  /** The last of the reads, which run one after the other. */
   #reading: Promise<unknown> = Promise.resolve();
   #queued: Promise<ServingWorker[]> | undefined;
   #change: { promise: Promise<void>; resolve: () => void } | undefined;

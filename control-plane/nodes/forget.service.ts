@@ -22,21 +22,21 @@ export interface Released {
 
 /**
  * Shuts a silent node out, with all its workers: its token becomes invalid, and it counts in no share and no
- * confirmation. Throws NOT_FOUND for an unknown id, and CONFLICT if a worker was heard within a minute.
+ * confirmation. Throws NOT_FOUND for an unknown id, and CONFLICT if a worker had contact within a minute.
  */
 export async function shutOut(em: EntityManager, nodeId: string): Promise<void> {
   const ids = await workerIds(em, nodeId);
-  const workers = await query<{ heard: boolean | null }>(
+  const workers = await query<{ seen: boolean | null }>(
     em,
     sql`
     select greatest(n.last_seen_at, n.stream_seen_at, (select max(j.last_contact_at) from node_journal j
-        where j.node_id = n.id)) > clock_timestamp() - ${SILENT_MS} * interval '1 ms' as heard
+        where j.node_id = n.id)) > clock_timestamp() - ${SILENT_MS} * interval '1 ms' as seen
     from data_plane_node n where n.id = any(${ids}::text[]) order by n.id for update`,
   );
-  if (workers.some(({ heard }) => heard))
+  if (workers.some(({ seen }) => seen))
     throw new UserFailure(
       'CONFLICT',
-      'The node was heard within the last minute. Stop it first; if it still runs, drain it instead.',
+      'The node had contact within the last minute. Stop it first; if it still runs, drain it instead.',
       'id',
     );
   await query(

@@ -35,7 +35,7 @@ export class DataPlaneNode extends GlobalObject {
   })
   retired!: boolean;
 
-  @Field(() => Int, { description: 'Number of its worker processes that were heard in the last 20 seconds.' })
+  @Field(() => Int, { description: 'Number of its worker processes with contact in the last 20 seconds.' })
   workers!: number;
 
   @Field(() => Int, {

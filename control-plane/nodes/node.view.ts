@@ -13,7 +13,7 @@ export interface NodeView {
   state: NodeState;
   /** Whether the node is offline after an administrator drained it; health checks ignore it. */
   retired: boolean;
-  /** Number of workers that were heard recently. */
+  /** Number of workers with recent contact. */
   workers: number;
   appliedRevision: number;
   latestRevision: number;
@@ -102,13 +102,13 @@ export function viewOfNode(first: WorkerRow, others: readonly WorkerRow[]): Node
   };
 }
 
-/** A drained node is OFFLINE once none of its workers is heard. */
+/** A drained node is OFFLINE once none of its workers has contact. */
 function drainedState(rows: readonly WorkerRow[]): NodeState {
   if (rows[0]?.seen_age === null) return 'JOINING';
   return rows.some((row) => isHeard(row)) ? 'DRAINING' : 'OFFLINE';
 }
 
-/** A node lags while one of its workers lags or is not heard, as long as another one is heard. */
+/** A node lags while one of its workers lags or has no contact, as long as another worker has contact. */
 function stateOfAll(views: readonly NodeView[]): NodeState {
   const states = new Set(views.map(({ state }) => state));
   const [only] = states;

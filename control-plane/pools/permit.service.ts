@@ -104,8 +104,8 @@ export interface PromiseAnswer {
   /** Whether the promise counts. */
   accepted: boolean;
   /**
-   * Whether the node may admit its share without permits after the promise has expired; once given, it
-   * stands.
+   * Whether the node may admit its share without permits after the promise has expired; once true, it stays
+   * true.
    */
   hasRoom: boolean;
 }

@@ -25,9 +25,9 @@ interface RotationParts {
 }
 
 /**
- * One pass over all sealed values: encrypts those of a former key again, and stores the progress. When a
- * pass finds nothing to do, the former key counts as replaced. With one key alone it passes only until then.
- * Throws an Error if the current key was replaced by another one.
+ * One pass over all sealed values: encrypts those of a former key again, and stores the progress. When a pass
+ * finds nothing to do, the former key counts as replaced. With a single key, passes end at that point. Throws
+ * an Error if the current key was replaced by another one.
  */
 export async function rotateSecrets({ em, contentKeys, settings }: RotationParts): Promise<void> {
   const { secretKey } = settings;

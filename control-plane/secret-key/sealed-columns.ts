@@ -16,7 +16,7 @@ const at =
   (table: string, field: string) =>
   (id: string): SecretLocation => ({ table, id, field });
 
-/** A sign-in at an identity provider also has one, for ten minutes. It ends by itself. */
+/** Not listed: the sealed value of a sign-in at an identity provider, which is deleted after ten minutes. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'credential', id: 'id', value: 'sealed', locate: at('credential', 'secret') },
   { table: 'totp_factor', id: 'user_id', value: 'sealed_secret', locate: at('totp_factor', 'secret') },

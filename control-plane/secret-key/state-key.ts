@@ -21,7 +21,7 @@ export function stateKeyReader(secretKey: string): (em: EntityManager) => Promis
   };
 }
 
-/** The stored key. Of two processes that make one at once, both get the first one. */
+/** The stored key. If two processes make a key at the same moment, both get the first one. */
 async function makeKey(em: EntityManager, secretKey: string): Promise<string> {
   const fresh = encryptSecret(secretKey, randomBytes(KEY_BYTES).toString('base64url'), LOCATION);
   await query(

@@ -6,8 +6,8 @@ import type { Context } from '../graphql/context.ts';
 import { DateTime } from '../graphql/scalars.ts';
 import { healthOfProviders, probesOfProviders } from './health.service.ts';
 import { UNKNOWN_HEALTH } from './health.view.ts';
-import { openRoutes, usesOfCredentials } from './left-alone.service.ts';
-import type { CredentialUse } from './left-alone.service.ts';
+import { openRoutes, usesOfCredentials } from './suspension.service.ts';
+import type { CredentialUse } from './suspension.service.ts';
 import { ProviderHealth, UpstreamFaultEnum } from './health.type.ts';
 import type { CredentialRow, ProviderRow, RouteRow } from './upstream.entity.ts';
 import { UpstreamCredential } from './credential.type.ts';
@@ -57,8 +57,7 @@ export class CredentialUseResolver {
 
   @FieldResolver(() => DateTime, {
     nullable: true,
-    description:
-      'Until when a node leaves it alone after refusals, on one route at least; null if none does.',
+    description: 'Until when a node suspends it after refusals, on one route at least; null if none does.',
   })
   async suspendedUntil(@Root() credential: CredentialRow, @Ctx() context: Context): Promise<Date | null> {
     return (await useOf(credential, context))?.suspendedUntil ?? null;
@@ -80,7 +79,7 @@ export class CredentialUseResolver {
 export class RouteCircuitResolver {
   @FieldResolver(() => DateTime, {
     nullable: true,
-    description: 'Until when a node leaves it alone after failures; null if all nodes use it.',
+    description: 'Until when a node ejects it after failures; null if all nodes use it.',
   })
   async openUntil(@Root() { id }: RouteRow, @Ctx() { batches }: Context): Promise<Date | null> {
     return (await batches.load(openRoutes, id)) ?? null;

@@ -6,12 +6,12 @@ import type { CircuitState, Fault, UpstreamReport } from '@gateway/shared/upstre
 import { inTransaction, query, sql, toDate } from '../database/sql.ts';
 import { viewOf } from './health.view.ts';
 import type { HealthView, NodeHealth } from './health.view.ts';
-import { lastOfEach, recordCredentials, recordRoutes } from './left-alone.service.ts';
-import type { LeftAloneReports } from './left-alone.service.ts';
+import { lastOfEach, recordCredentials, recordRoutes } from './suspension.service.ts';
+import type { SuspensionReports } from './suspension.service.ts';
 import type { ProbeResult } from './probe.ts';
 
 /** The health reports of a node. Nodes of earlier releases send none. */
-export interface NodeReports extends LeftAloneReports {
+export interface NodeReports extends SuspensionReports {
   upstreams?: readonly Optional<UpstreamReport, OptionalFigure>[] | null;
 }
 

@@ -217,7 +217,7 @@ describe('the health of upstreams', () => {
     expect((await read()).credentials[0]).toMatchObject({ lastError: 'TIMEOUT' });
   });
 
-  it('shows until when a node leaves a credential alone, although another node does not', async () => {
+  it('shows until when a node suspends a credential that another node uses', async () => {
     const credentialId = await addCredential();
     const reportCredential = (index: number, more: object) =>
       beat(index, { credentials: [{ credentialId, usedMsAgo: 0, ...more }] });
@@ -235,7 +235,7 @@ describe('the health of upstreams', () => {
     expect((await read()).credentials[0]).toMatchObject({ suspendedUntil: null });
   });
 
-  it('shows until when a node leaves a route alone, and ignores deleted routes', async () => {
+  it('shows until when a node ejects a route, and ignores deleted routes', async () => {
     const modelId = pick<string>(
       await admin.send('{ catalogModel(name: "swift") { id } }'),
       'catalogModel',

@@ -184,12 +184,12 @@ export class NodeCredentialInput {
   spentMs?: number | null;
 }
 
-/** Report of a node on a route that it leaves alone. */
-@InputType({ description: 'Report of a node on a route that it leaves alone after failures.' })
+/** Report of a node on a route that it has ejected. */
+@InputType({ description: 'Report of a node on a route that it has ejected after failures.' })
 export class NodeRouteInput {
   @Field(() => ID, { description: 'The route.' })
   routeId!: string;
 
-  @Field(() => Int, { description: 'How long it is still left alone, in ms.' })
+  @Field(() => Int, { description: 'How long it is still ejected, in ms.' })
   openMs!: number;
 }

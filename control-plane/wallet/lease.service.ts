@@ -214,7 +214,7 @@ async function openLease(
 
 /**
  * The refusal if too little is free. If open leases (of the key, where one is named) hold enough uncharged
- * credit, recalls them and answers CONFLICT: the unused part returns at once, and the rest may.
+ * credit, recalls them and answers CONFLICT: the unused part returns at once, and the rest may return later.
  */
 async function refuse(
   em: EntityManager,

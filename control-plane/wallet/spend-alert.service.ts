@@ -39,7 +39,7 @@ interface Due {
 
 /**
  * Job: mails the owners whose key or account has passed 50, 80 or 100 percent of its monthly cap or budget.
- * Each percentage is told once per month; if several were passed, only the highest is mailed. Runs of two
+ * Each percentage is reported once per month; if several were passed, only the highest is mailed. Runs of two
  * control planes at once send one mail.
  */
 export async function sendSpendAlerts(em: EntityManager): Promise<void> {
@@ -59,13 +59,13 @@ export async function sendSpendAlerts(em: EntityManager): Promise<void> {
 }
 
 async function alertOwner(em: EntityManager, due: Due): Promise<void> {
-  const told = await query<{ percent: number }>(
+  const reported = await query<{ percent: number }>(
     em,
     sql`insert into spend_alert (subject_id, month, percent)
     select ${due.id}, ${MONTH}, unnest(${due.percents}::smallint[])
     on conflict do nothing returning percent`,
   );
-  const percent = Math.max(0, ...told.map((row) => row.percent));
+  const percent = Math.max(0, ...reported.map((row) => row.percent));
   if (percent === 0 || due.console_url === null) return;
   const mail = spendAlertMail(due.locale, {
     keyName: due.key_name,

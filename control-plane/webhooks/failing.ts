@@ -1,4 +1,4 @@
-/** Disables endpoints that fail for long, and tells their owners. */
+/** Disables endpoints that fail for long, and notifies their owners. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { queryOne, query, sql } from '../database/sql.ts';
 import { enqueueMail } from '../mail/mail.service.ts';

@@ -1,4 +1,4 @@
-/** GraphQL operations of webhook endpoints. Each user has own ones. */
+/** GraphQL operations of webhook endpoints. Each user has separate endpoints. */
 import 'reflect-metadata';
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import {

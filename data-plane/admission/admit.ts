@@ -42,7 +42,7 @@ export interface Sale extends PricedModel {
 /** A request that may be billed and sent to one of these routes. */
 export interface Admitted<R extends BilledRequest> {
   caller: Caller;
-  /** The caller who admitted the request leaves it when the request has ended. */
+  /** Code that calls `admit` calls `leave` of the slot when the request has ended. */
   slot: Slot;
   request: R;
   sale: Sale;

@@ -38,8 +38,9 @@ export interface IdempotencyStoreParts {
 }
 
 /**
- * Maximum number of unacknowledged releases. A wallet may have at most as many of them as are still free,
- * else it can reserve no further key. So one wallet takes at most a half, and other wallets find room.
+ * Maximum number of unacknowledged releases. A wallet may have at most as many of them as remain free; beyond
+ * that it can reserve no further key. One wallet therefore takes at most a half, and other wallets can
+ * reserve keys.
  */
 export const PENDING_RELEASES_MAX = 10_000;
 const RELEASES_AT_ONCE = 8;

@@ -158,7 +158,9 @@ export class IncomingBody implements ArrivingBody {
     if (this.#chunks > CHUNKS_PER_BODY || !isChunkingFair(this.#chunks, this.size)) throw tooManyChunks();
   }
 
-  /** Appends to the buffer. A long body counts what the buffer occupies, and both buffers while it grows. */
+  /**
+   * Appends to the buffer. A long body counts the capacity of its buffer, and both buffers while it grows.
+   */
   #append(chunk: Buffer): void {
     const slab = this.#slab;
     const before = slab.capacity;
@@ -178,7 +180,7 @@ export class IncomingBody implements ArrivingBody {
     this.#taken -= spare;
   }
 
-  /** Reads on only if the payer can afford a request. */
+  /** Continues to read only if the payer can afford a request. */
   #becomeLong(): void {
     this.#isLong = true;
     this.#watch();

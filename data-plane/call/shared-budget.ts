@@ -10,7 +10,7 @@ interface BudgetSize {
 
 /**
  * A wallet may hold at most as many bytes as are still free. One wallet alone gets a half, two get a third
- * each, and another one always finds as much free as each of them holds.
+ * each, and a further wallet always finds as many free bytes as each of the others holds.
  */
 export class SharedBudget {
   readonly #size: BudgetSize;

@@ -56,7 +56,9 @@ export class CredentialCompiler {
     return { credentials, certificates };
   }
 
-  /** Undefined if this node cannot read it, or the control plane could not: it sends an empty secret then. */
+  /**
+   * Undefined if this node cannot read it, or if the control plane sent an empty secret because it could not.
+   */
   #unseal({ id, origin, binding, sealed }: CredentialRecord): CompiledCredential | undefined {
     try {
       const secret = unseal(sealed, this.#privateKey, credentialContext({ id, binding }));

@@ -75,7 +75,7 @@ export class Compiler {
       confirmedAt,
       settings,
       sealedIds: this.#sealedIds(settings),
-      // Routes can fail, so they come first: the look-ups must not run ahead of the configuration in use.
+      // Compiling routes can throw, so it comes first: the look-ups must not be newer than the configuration.
       routes: this.#routes(tables),
       keys: this.#keys.of(tables),
       rotatedKeys: this.#rotatedKeys.of(tables),
@@ -112,7 +112,7 @@ export class Compiler {
       const provider = providers.get(route.providerId);
       // Providers that are switched off or cannot be read are not among them; their routes are skipped.
       if (!provider) continue;
-      // Without its credentials, the upstream would be asked as if it needed none.
+      // Without its credentials, the upstream would get requests without authentication.
       if (credentials.get(provider.id)?.length === 0) continue;
       const routes = byModel.get(route.modelId) ?? [];
       const choice = choices.get(route.modelId);

@@ -1,6 +1,6 @@
 /**
- * Writes the configuration in use to the file, and acknowledges what was written, beside everything else. A
- * node that receives changes without a pause reports its progress all the same.
+ * Writes the configuration in use to the file, and acknowledges each finished write, while the node serves
+ * requests. A node that receives changes without a pause therefore still reports its progress.
  */
 import type { ConfigFile, StoredConfig } from './file.ts';
 import type { Acknowledgements } from './acknowledgements.ts';

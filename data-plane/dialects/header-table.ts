@@ -18,7 +18,7 @@ interface KnownHeader {
   flags: Set<string>;
 }
 
-/** A compiled table. Headers without the prefix are none of the format, and are never sent. */
+/** A compiled table. Headers without the prefix do not belong to the format, and are never sent. */
 export interface HeaderTable {
   readonly prefix: string;
   readonly headers: ReadonlyMap<string, KnownHeader>;

@@ -3,7 +3,7 @@ import type { HeaderLine } from './header-table.ts';
 
 const AUTHENTICATION = 'https://platform.openai.com/docs/api-reference/authentication';
 
-/** They name accounts, or switch on the formats of other endpoints: none is sent. */
+/** None of these headers is sent, because they name accounts or switch on formats of other endpoints. */
 export const OPENAI_HEADERS: readonly HeaderLine[] = [
   ['openai-organization', 'ours', '', AUTHENTICATION],
   ['openai-project', 'ours', '', AUTHENTICATION],

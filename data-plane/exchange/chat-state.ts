@@ -65,7 +65,7 @@ export function readChatState(body: RequestBody, context: StateContext | undefin
     return id === undefined ? [] : [{ member, kind, id, object: ids.open(id, kind, walletId) }];
   });
   const { store } = body.value;
-  // Whoever names a conversation asks for storage: the answer becomes a part of the conversation.
+  // A request that names a conversation asks for storage: the answer becomes a part of the conversation.
   const isPart = store !== false && references.some(({ kind }) => kind === 'conversation');
   const stores = dialect === 'openai-responses' && (store === true || isPart);
   if (references.length === 0 && !stores) return undefined;

@@ -84,7 +84,7 @@ function memberOf({ name }: Part): string {
   return /^[^[]*/.exec(name)?.[0] ?? name;
 }
 
-/** Compares the parts with a table. Of a member in several parts, none counts as an ordinary value. */
+/** Compares the parts with a table. No part of a member in several parts counts as an ordinary value. */
 function findingsOf(parts: readonly Part[], members: MemberTable): Findings {
   const values = new Map<string, string[]>();
   for (const part of parts)

@@ -144,7 +144,7 @@ function endOfNested(text: string, from: number, nested: Nested): number {
 
 /**
  * Refuses a forbidden name, and notes one that may be an index, which JavaScript sorts. A string is a name
- * only before a colon. What is cheap is tested first.
+ * only before a colon. The cheap tests come first.
  */
 function judgeName(text: string, { start, end }: { start: number; end: number }, nested: Nested): void {
   const first = text.charCodeAt(start + 1);

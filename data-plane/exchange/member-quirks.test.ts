@@ -27,7 +27,7 @@ describe('quirkedBody', () => {
     expect(apply({ max_completion_tokens: 7, max_tokens: 5 }, rename).body).toEqual({ max_tokens: 5 });
   });
 
-  it('limits a number, and leaves absent ones and other values alone', () => {
+  it('limits a number, and does not change absent numbers and other values', () => {
     const clamp = row('CLAMP', { member: 'temperature', min: 0.1, max: 1 });
     expect(apply({ temperature: 2 }, clamp)).toMatchObject({
       body: { temperature: 1 },

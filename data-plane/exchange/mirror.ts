@@ -69,7 +69,7 @@ export function mirrored(
   return {
     body: replaceMembers(body.bytes, body.members, {
       edits,
-      // A member that is written again is already without them.
+      // A member that is written again no longer contains the removed parts.
       removals: removals.filter(([name]) => !edits.has(String(name))),
     }),
     headers: { ...version, ...sent.headers },

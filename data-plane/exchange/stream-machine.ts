@@ -173,7 +173,7 @@ export class StreamMachine {
     return rename ? rename(mirrored, events) : mirrored;
   }
 
-  /** The end of an answer that the gateway cannot read is its end all the same. */
+  /** The end of an answer that the gateway cannot read still counts as its end. */
   #asEnd(event: ChatEvent): ChatEvent {
     const isEnd = event.type === 'error' && !this.#progress.content && this.#isUnknown;
     return isEnd && isIncomplete(event.error) ? { type: 'done' } : event;

@@ -12,8 +12,8 @@ export type Stage = 'serving' | 'leaving' | 'draining';
 /** Time for which `/readyz` is 503 while the node still accepts connections: two health checks of a proxy. */
 const UNREADY_MS = 5_000;
 /** Time for which the last connections are served after the listener was closed. */
-const UNHEARD_MS = 2_000;
-/** Of a short drain each of the two takes this part at most. */
+const LAST_CONNECTIONS_MS = 2_000;
+/** Largest part of a short drain that each of the two times may take. */
 const PART = 0.1;
 
 /**
@@ -27,7 +27,7 @@ export async function depart(
   enter('leaving');
   await pause(Math.min(UNREADY_MS, drainMs * PART));
   stopListening(server);
-  await pause(Math.min(UNHEARD_MS, drainMs * PART));
+  await pause(Math.min(LAST_CONNECTIONS_MS, drainMs * PART));
   enter('draining');
 }
 

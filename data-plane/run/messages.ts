@@ -7,7 +7,7 @@ export type ProcessMetrics = MetricObjectWithValues<MetricValue<string>>[];
 /** From a worker to its supervisor. */
 export type WorkerMessage =
   | { type: 'ready'; port: number; revision: number }
-  /** Sent once a second. A worker that is silent for long hangs. */
+  /** Sent once a second. A worker that sends none for long counts as hanging. */
   | { type: 'condition'; ready: boolean }
   /** The worker begins to stop, because an administrator drains the node or another process replaced it. */
   | { type: 'stopping' }

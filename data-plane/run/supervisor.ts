@@ -19,7 +19,7 @@ import { freePort } from '../workers/port.ts';
 import { WorkerProcess } from './worker-process.ts';
 import type { WorkerExit } from './worker-process.ts';
 
-/** Time that workers have to send their metrics, in ms. After it, their last ones count. */
+/** Time that workers have to send their metrics, in ms. After that, the last metrics of a worker are used. */
 const COLLECT_WITHIN_MS = 2_000;
 const TICK_MS = 1_000;
 

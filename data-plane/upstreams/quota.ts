@@ -1,6 +1,6 @@
 /**
- * The quota of a credential as providers state it with each answer, so that the credential is left before it
- * is refused. Pure.
+ * The quota of a credential as providers state it with each answer, so that other credentials are used before
+ * this one is refused. Pure.
  *
  * OpenAI and those who copied it: https://platform.openai.com/docs/guides/rate-limits#rate-limits-in-headers
  * Anthropic: https://docs.anthropic.com/en/api/rate-limits#response-headers
@@ -8,7 +8,7 @@
 
 /** Share of a limit below which the quota counts as used up: other nodes have requests on their way. */
 const SPENT_SHARE = 0.02;
-/** How long a credential is left if the provider names no time, in ms. */
+/** How long other credentials are preferred if the provider names no time, in ms. */
 const RESET_MS = 5_000;
 /** The longest time that a provider may name, in ms. */
 const RESET_MAX_MS = 300_000;

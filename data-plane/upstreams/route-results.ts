@@ -1,4 +1,4 @@
-/** Keeps what attempts say about their routes: circuits of failing ones, and speeds where they decide. */
+/** Keeps the results of attempts by route: circuits of failing routes, and speeds where speed decides. */
 import { asGatewayError } from '@gateway/shared/failures';
 import type { Attempt } from './attempt.ts';
 import { RouteCircuits } from './route-circuits.ts';

@@ -14,7 +14,7 @@ import {
   allowedRequests,
 } from './circuit.ts';
 import type { Circuit } from './circuit.ts';
-import { CredentialUses, OpenRoutes } from './left-alone.ts';
+import { CredentialUses, OpenRoutes } from './suspension-reports.ts';
 import { isUpstreamFailure } from './verdict.ts';
 import { HealthWindow } from './window.ts';
 
@@ -107,7 +107,7 @@ export class UpstreamStates implements ObservableUpstreams {
     this.#observer?.answerBegan(state.providerId, now - startedAt);
   }
 
-  /** Counts the input of an answer, if the upstream has counted it; the numbers are any that it sent. */
+  /** Counts the input of an answer, if the upstream has counted it; the numbers are unchecked. */
   counted(provider: ProviderRecord, { input, cached }: TokenCounts): void {
     if (input === null || !(input > 0 && input <= TOKENS_MAX)) return;
     const tokens = {

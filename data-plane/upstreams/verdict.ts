@@ -105,7 +105,7 @@ export function retryAfterOf(
 /** Characters with a meaning in regular expressions. */
 const SPECIAL = /[.*+?^${}()|[\]\\/]/g;
 
-/** The JSON text with the catalog's name of the model, because the upstream's name tells the supplier. */
+/** The JSON text with the catalog's name of the model, because the upstream's name reveals the supplier. */
 export function withModelName(body: string, upstreamModel: string, model: string): string {
   if (upstreamModel === model || !body.includes(upstreamModel)) return body;
   const whole = new RegExp(

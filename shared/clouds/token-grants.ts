@@ -9,7 +9,9 @@ import type { Fetched } from './tokens.ts';
 
 const AZURE_SCOPE = 'https://cognitiveservices.azure.com/.default';
 const GOOGLE_SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
-/** Life of the tokens and keys that are asked for, in seconds. The clouds give no longer one by default. */
+/**
+ * Life of the tokens and keys that are asked for, in seconds. The clouds give this life at most by default.
+ */
 const LIFE_SECONDS = 3_600;
 const SECOND_MS = 1_000;
 

@@ -81,7 +81,7 @@ export class TokenCache<Value> {
     return entry;
   }
 
-  /** One renewal for all that ask meanwhile. */
+  /** One renewal for all callers that need the token during it. */
   #renew(entry: Entry<Value>, fetch: () => Promise<Fetched<Value>>): Promise<Value> {
     entry.renewal ??= this.#fetched(entry, fetch).finally(() => {
       entry.renewal = undefined;

@@ -47,7 +47,7 @@ export async function applyOperations(
     if ('text' in operation && isForgotten(operation.text, forgotten, context.key)) continue;
     if (operation.op === 'ADD') await add(em, context, { operation, items });
     else {
-      // It may have been deleted or edited since the model read it.
+      // The item may have been deleted or edited since the model read it.
       const item = items.find(({ id }) => id === operation.id);
       if (item) await change(em, context, { operation, item });
     }
@@ -101,7 +101,7 @@ async function change(em: EntityManager, context: ApplyContext, { operation, ite
     return void (await query(em, sql`delete from personal_item where id = ${item.id} and not pinned`));
   if (operation.op === 'UPDATE' && operation.text !== item.text) {
     const isWritten = await writeText(em, key, { ...item, text: operation.text });
-    // A summary changes whenever its chat continues. That is no news.
+    // A summary changes whenever its chat continues, so its changes create no notice.
     if (isWritten && item.kind !== 'CONVERSATION_SUMMARY')
       await noteLearned(em, key, { id: item.id, userId: item.userId, replaced: item.text });
   }

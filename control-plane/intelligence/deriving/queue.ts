@@ -8,7 +8,7 @@ import type { Statement } from '../../database/sql.ts';
 export const QUIET_MS = 5 * 60_000;
 /** How long a claim holds, in ms. A control plane that died loses it then. */
 const CLAIM_MS = 3 * 60_000;
-/** Difference between the clocks of one database over time that is taken for granted. */
+/** Tolerated jump of the database's clock. A time further in the future was written before a correction. */
 const SKEW: Statement = sql`interval '1 minute'`;
 /** The longest wait for the next month. */
 const MONTH_MAX: Statement = sql`interval '31 days'`;

@@ -1,6 +1,6 @@
 /**
  * The payment of one automatic top-up. Its parameters are fixed when the attempt begins, and one idempotency
- * key belongs to it: whatever becomes of answers, cards and processes, the card is charged at most once.
+ * key belongs to it: whatever happens to answers, cards and processes, the card is charged at most once.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type Stripe from 'stripe';

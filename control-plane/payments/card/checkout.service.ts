@@ -149,7 +149,7 @@ interface SessionParts {
 
 /**
  * The session to create. It depends on the row and the settings alone, so that a repeated call sends the
- * same. Taxes are included in the price: what is paid is what is credited.
+ * same. Taxes are included in the price: the paid amount is credited.
  */
 export function sessionOf(row: TopUpRow, parts: SessionParts): Stripe.Checkout.SessionCreateParams {
   const { terms, customer, consoleUrl } = parts;

@@ -14,8 +14,8 @@ import type { ProcessorEvent, ProcessorFacts } from './facts.ts';
 export type EventOutcome = 'APPLIED' | 'IGNORED' | 'UNMATCHED';
 
 /**
- * Applies an event with a verified signature, once per id, in one transaction. Returns what was done with it,
- * or REPEATED.
+ * Applies an event with a verified signature, once per id, in one transaction. Returns the outcome, or
+ * REPEATED.
  */
 export async function applyEvent(
   em: EntityManager,
@@ -77,7 +77,7 @@ export async function pruneEvents(em: EntityManager): Promise<void> {
 
 /**
  * The top-up by card with this payment, else the one that the metadata name. Session and payment must be the
- * ones that are known of it: facts that name two top-ups are of none.
+ * ones that are known of it: facts that name two top-ups are applied to neither.
  */
 async function findTopUp(
   em: EntityManager,

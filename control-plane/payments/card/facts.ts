@@ -62,8 +62,8 @@ export function factsOfSession(session: Readonly<Record<string, unknown>>): Proc
 }
 
 /**
- * The facts of a payment. That a card was declined is none: on the hosted page the customer may try another
- * one, and an automatic payment learns it from its own call.
+ * The facts of a payment. A declined card is not a fact: on the hosted page the customer may try another one,
+ * and an automatic payment learns it from its own call.
  */
 export function factsOfPayment(payment: Readonly<Record<string, unknown>>): ProcessorFacts {
   const facts = base(payment, idOf(payment['id']));
@@ -85,7 +85,7 @@ export function factsOfBalance(source: unknown): ProcessorFacts | null {
   return facts;
 }
 
-/** The facts of a refund. Its own id, if an administrator asked for it here. */
+/** The facts of a refund. The id is the gateway's own if an administrator requested the refund here. */
 export function factsOfRefund(refund: Readonly<Record<string, unknown>>): ProcessorFacts {
   const facts = base(refund, idOf(refund['payment_intent']));
   const own = isObject(refund['metadata']) ? refund['metadata']['refund_id'] : undefined;
@@ -138,9 +138,7 @@ function factsOfSessionEvent(
   return facts;
 }
 
-/**
- * A charge names its receipt. That it was refunded does not say by which refunds, so the processor is asked.
- */
+/** A charge names its receipt. It does not name its refunds, so the processor is asked for them. */
 function factsOfCharge(charge: Readonly<Record<string, unknown>>, ask: boolean): ProcessorFacts {
   const facts = base(charge, idOf(charge['payment_intent']));
   addReceipt(facts, charge);

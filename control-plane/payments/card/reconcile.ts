@@ -1,6 +1,6 @@
 /**
  * Compares top-ups with the processor, in case its events were lost: open ones every ten minutes, and all
- * movements of its balance every day. What differs is corrected and reported.
+ * movements of its balance every day. Differences are corrected and reported.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type Stripe from 'stripe';
@@ -108,7 +108,7 @@ async function compareOne(em: EntityManager, id: string, parts: ReconcileParts):
   } catch (error) {
     if (!(error instanceof ProcessorFailure)) throw error;
     if (error.isDecision) await endCheck(em, id);
-    // A page that the processor refused to open made the top-up FAILED, which needs nobody.
+    // A page that the processor refused to open made the top-up FAILED, which needs no administrator.
     const isOver = (await topUpById(em, id))?.state === 'FAILED';
     if (row.issue || isOver) return;
     await setIssue(em, id, error.isDecision ? 'NOT_AT_PROCESSOR' : 'PROCESSOR_UNREACHABLE');

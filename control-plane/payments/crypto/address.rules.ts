@@ -33,7 +33,7 @@ export function deriveAddress(extendedKey: string, index: number): Address {
   const child = HDKey.fromExtendedKey(extendedKey.trim()).deriveChild(index);
   if (!child.publicKey) throw new Error(`The extended key has no public child ${index}.`);
   const point = secp256k1.ProjectivePoint.fromHex(child.publicKey).toRawBytes(false);
-  // The first byte tells the format of the point, and is no part of the key.
+  // The first byte names the format of the point, and is no part of the key.
   return `0x${bytesToHex(keccak_256(point.subarray(1)).slice(-ADDRESS_BYTES))}`;
 }
 

@@ -28,7 +28,7 @@ export const ChainSchema = defineEntity({
     cursor: p.bigint('number').nullable(),
     /** Newest block that both services had. */
     head: p.bigint('number').nullable(),
-    /** Blocks of the next question for transfers. */
+    /** Blocks of the next request for transfers. */
     scanSize: p.integer(),
     /** When the chain was last read to its head. */
     readAt: p.datetime().nullable(),

@@ -1,4 +1,4 @@
-/** The scheduled job of blockchains, and what it tells monitoring. */
+/** The scheduled job of blockchains, and its metrics. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Gauge } from 'prom-client';
 import type { HealthStatus } from '../../graphql/enums.ts';

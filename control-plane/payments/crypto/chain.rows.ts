@@ -7,7 +7,7 @@ import type { ChainRow } from './chain.entity.ts';
 import type { BlockId } from './deposit.rules.ts';
 import type { ChainError, ChainHead } from './rpc.pair.ts';
 
-/** Time after which another process may take over, in seconds: longer than the questions of one step. */
+/** Time after which another process may take over, in seconds: longer than the requests of one step. */
 const CLAIM_SECONDS = 120;
 /** Time between two readings of a chain, in seconds. */
 const PAUSE_SECONDS = 5;
@@ -85,7 +85,7 @@ export async function storeScan(em: EntityManager, chainId: number, last: BlockI
 }
 
 /**
- * Stores the head that was read, and the size of the next question. Ends trouble, except that one service
+ * Stores the head that was read, and the size of the next request. Ends trouble, except that one service
  * lags: then the chain was not read up to its newest block.
  */
 export async function storeHead(
@@ -106,7 +106,7 @@ export async function storeHead(
   );
 }
 
-/** Stores why the chain could not be read, and the size of the next question. */
+/** Stores why the chain could not be read, and the size of the next request. */
 export async function storeTrouble(
   em: EntityManager,
   { row, claim }: ClaimedChain,

@@ -1,4 +1,4 @@
-/** Reads and writes deposits, and tells the top-ups what became of them. */
+/** Reads and writes deposits, and applies their changes to the top-ups. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';

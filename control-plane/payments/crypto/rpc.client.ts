@@ -1,17 +1,17 @@
 /**
- * Asks the RPC service of a chain, within limits of time and size, and parses its answers strictly. What a
- * service says is never trusted alone: see rpc.pair.ts.
+ * Asks the RPC service of a chain, within limits of time and size, and parses its answers strictly. The
+ * answer of a single service is never trusted: see rpc.pair.ts.
  */
 import { Agent, request } from 'undici';
 import { publicLookup } from '../../upstreams/address-guard.ts';
 import { parseAddress } from './address.rules.ts';
 import type { Address } from './address.rules.ts';
 
-/** Time for one answer, in ms. Questions for logs of 2,000 blocks take services up to some seconds. */
+/** Time for one answer, in ms. Services need up to some seconds for the logs of 2,000 blocks. */
 const TIMEOUT_MS = 15_000;
 /** Size of one answer, in bytes. 10,000 logs, the most that services send, have about 7 MB. */
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
-/** Logs in one answer. A question with more is repeated with fewer blocks. */
+/** Logs in one answer. A request with more is repeated with fewer blocks. */
 const LOGS_MAX = 10_000;
 /** https://eips.ethereum.org/EIPS/eip-20: keccak-256 of `Transfer(address,address,uint256)`. */
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -19,12 +19,12 @@ export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11
 const DECIMALS_CALL = '0x313ce567';
 
 /**
- * Why a question was not answered. REFUSED: the service wants smaller questions. RATE_LIMITED: it wants
- * fewer. DOWN: no connection, no answer in time, or an error. WRONG: an answer that makes no sense.
+ * Why a request was not answered. REFUSED: the service wants smaller requests. RATE_LIMITED: it wants fewer.
+ * DOWN: no connection, no answer in time, or an error. WRONG: an answer that makes no sense.
  */
 export type RpcFault = 'REFUSED' | 'RATE_LIMITED' | 'DOWN' | 'WRONG';
 
-/** A question that was not answered. The message has no address, which may hold a secret. */
+/** A request that was not answered. The message has no address, which may hold a secret. */
 export class RpcError extends Error {
   readonly fault: RpcFault;
 
@@ -156,7 +156,7 @@ async function readAll(body: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 /**
- * -32005 means "limit exceeded" (EIP-1474). Services use it and texts of their own for questions that are too
+ * -32005 means "limit exceeded" (EIP-1474). Services use it and texts of their own for requests that are too
  * large, and for callers that ask too often.
  */
 function refusalOf(error: unknown): RpcError {

@@ -1,6 +1,6 @@
 /**
- * Reads a chain through two RPC services of different providers. Only what both say counts: if they differ,
- * the watcher waits, so that no single service can invent or hide a deposit.
+ * Reads a chain through two RPC services of different providers. Only equal answers of both count: if they
+ * differ, the watcher waits, so that no single service can invent or hide a deposit.
  */
 import type { LogFilter, Receipt, Rpc, RpcFault, TransferLog } from './rpc.client.ts';
 import { RpcError } from './rpc.client.ts';

@@ -1,7 +1,7 @@
 /** Which blocks the watcher of a chain reads next, and what a token's amount is worth. */
 import type { BlockId } from './deposit.rules.ts';
 
-/** Largest number of blocks in one question for logs; public RPC services refuse more. */
+/** Largest number of blocks in one request for logs; public RPC services refuse more. */
 export const RANGE_BLOCKS_MAX = 2000;
 /** Decimals of the micro-dollar. */
 const MICRO_DECIMALS = 6;
@@ -40,7 +40,7 @@ export function nextRange(start: ScanStart, head: number, size: number): BlockRa
   return from > head ? null : { from, to: Math.min(head, from + size - 1) };
 }
 
-/** The number of blocks of the next question: half after a refusal, else double, from 1 to the maximum. */
+/** The number of blocks of the next request: half after a refusal, else double, from 1 to the maximum. */
 export function nextSize(size: number, isRefused: boolean): number {
   const next = isRefused ? Math.floor(size / 2) : size * 2;
   return Math.min(RANGE_BLOCKS_MAX, Math.max(1, next));
@@ -56,7 +56,7 @@ export async function findFork(
 ): Promise<number | null> {
   let low = 0;
   let high = stored.length;
-  // Nearly always the newest one is, and one question is enough.
+  // The newest block nearly always is, and one request is enough.
   let at = high - 1;
   while (low < high) {
     const block = stored[at];

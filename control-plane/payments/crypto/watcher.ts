@@ -33,7 +33,7 @@ import type { Transfer } from './transfers.ts';
 
 /** Blocks before the last scanned one that are read again, because logs of new blocks may appear late. */
 const OVERLAP_BLOCKS = 12;
-/** Addresses in one question for transfers; services refuse much longer lists. */
+/** Addresses in one request for transfers; services refuse much longer lists. */
 const RECIPIENTS_MAX = 500;
 /** Ranges that one pass scans, so that other chains get their turn. */
 const RANGES_PER_PASS = 50;
@@ -100,7 +100,7 @@ async function runPass(pass: Pass): Promise<void> {
   await creditDeposits(pass, head);
 }
 
-/** Scans up to the head, range by range. Returns the size of the next question. */
+/** Scans up to the head, range by range. Returns the size of the next request. */
 async function scan(
   pass: Pass,
   head: ChainHead,
@@ -146,7 +146,7 @@ async function findTransfers(pass: Pass, { from, to }: BlockRange): Promise<Tran
   return transfersOf(logs, terms);
 }
 
-/** All addresses of users, in groups for one question each. */
+/** All addresses of users, in groups for one request each. */
 async function recipientGroups({ em }: Pass): Promise<Address[][]> {
   const rows = await query<{ address: Address }>(
     em(),

@@ -391,7 +391,7 @@ describe('streams', () => {
 });
 
 describe('the token counts of an answer', () => {
-  it('become the input if the upstream counts more cached tokens than input tokens', () => {
+  it('have the reported input as their sum, even if the upstream counts more cached tokens', () => {
     const tokens = { input: 7, output: 1, cached: 161, reasoning: null };
     const response: ChatResponse = {
       ...{ id: 'a', model: 'm', tokens },

@@ -113,9 +113,9 @@ const MEMBERS: readonly MemberLine[] = [
 ];
 
 /**
- * The flags admit members and events; a member with a price or a stored object behind it is judged by itself.
- * Flags of other endpoints (files, skills, agents, administration) are not listed, except those that SDKs
- * send along.
+ * The flags admit members and events. Members that have a price or name a stored object are checked
+ * separately. Flags of other endpoints (files, skills, agents, administration) are not listed, except those
+ * that SDKs send along.
  */
 const HEADERS: readonly HeaderLine[] = [
   ['anthropic-version', 'pass', '', `${DOCS}/api/versioning`],

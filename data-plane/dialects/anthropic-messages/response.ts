@@ -40,7 +40,7 @@ function writeBlock(block: Block): JsonObject[] {
     case 'text':
       return block.text ? [...carrier, writeText(block)] : carrier;
     case 'refusal':
-    // Of a medium only the transcript can be encoded.
+    // Only the transcript of a medium can be encoded.
     case 'media':
       return block.text ? [{ type: 'text', text: block.text }] : [];
     case 'reasoning':

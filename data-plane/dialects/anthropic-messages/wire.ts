@@ -86,7 +86,7 @@ export function readUsage(value: JsonObject): Usage {
 /** Encodes `usage`. */
 export function writeUsage({ tokens, counters, serviceTier }: Usage): JsonObject {
   const input = tokens.input ?? 0;
-  // Azure reports more cached tokens than input tokens. Here their sum is the input, so it decides.
+  // Azure reports more cached tokens than input tokens. The input is a sum here, so it limits its parts.
   const read = Math.min(tokens.cached ?? 0, input);
   const written = counters?.cacheWrite ?? 0;
   const tier = serviceTier && TIERS[serviceTier];

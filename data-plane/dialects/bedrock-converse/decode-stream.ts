@@ -127,7 +127,7 @@ class ConverseStreamDecoder implements StreamDecoder {
     return this.#blocks.open(key, head);
   }
 
-  /** Of a block of the provider's own tools only the start is kept. */
+  /** Ignores deltas of a block of the provider's own tools, whose start is enough. */
   #blockDelta(key: string, delta: JsonObject): ChatEvent[] {
     if (this.#finished || this.#open.get(key)?.kind === 'native') return [];
     const thinking = reasoningOf(delta);

@@ -1,4 +1,4 @@
-/** How the models behind Converse differ. The format carries what differs in members of their own. */
+/** How the models behind Converse differ. The format has separate members for these differences. */
 import type { ChatRequest, Effort } from '../canonical.ts';
 import { budgetOf, effortOf, isReasoningWanted } from '../effort.ts';
 import type { JsonObject } from '../fields.ts';
@@ -22,7 +22,7 @@ export interface ModelFamily {
   topK?(topK: number): JsonObject;
   /** `additionalModelRequestFields` for the wanted reasoning; undefined if this request cannot have it. */
   reasoning?(request: ChatRequest): JsonObject | undefined;
-  /** `additionalModelResponseFieldPaths`: what the answer is to hold beside the format's own members. */
+  /** `additionalModelResponseFieldPaths`: further members that the answer should have. */
   responsePaths?: readonly string[];
   /** Whether reasoning excludes temperature, `top_p` and forced tool calls. */
   isStrictWithReasoning?: boolean;

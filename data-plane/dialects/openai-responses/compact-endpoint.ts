@@ -49,7 +49,9 @@ function encodeCompaction(response: ChatResponse, request: ChatRequest): JsonObj
   };
 }
 
-/** Decodes the usage of an upstream's own compaction. Throws `upstream_failed` if the answer is none. */
+/**
+ * Decodes the usage of an upstream's own compaction. Throws `upstream_failed` if the answer is no compaction.
+ */
 export function readCompactionUsage(wire: unknown): Usage {
   if (!isObject(wire) || !Array.isArray(wire.output)) throw unreadableAnswer('no compaction');
   return readUsage(wire);

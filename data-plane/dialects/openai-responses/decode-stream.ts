@@ -226,13 +226,13 @@ class ResponsesStreamDecoder implements StreamDecoder {
     );
     const blocks = readItem(item).filter(({ kind, text }) => kind !== 'native' && text !== '');
     if (isOpen || blocks.length === 0) return false;
-    const told = blocks.map(({ kind, text }) =>
+    const matches = blocks.map(({ kind, text }) =>
       [...this.#reported.values()].find(
         (one) => !one.isRecognised && one.kind === kind && one.text.trim() === text.trim(),
       ),
     );
-    if (told.includes(undefined)) return false;
-    for (const one of told) if (one) one.isRecognised = true;
+    if (matches.includes(undefined)) return false;
+    for (const one of matches) if (one) one.isRecognised = true;
     return true;
   }
 

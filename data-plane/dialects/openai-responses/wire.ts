@@ -140,8 +140,8 @@ export const USER_SIDE_ITEMS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Decodes why an answer ended. A completed answer with tool calls ended for them, one with a refusal for
- * that.
+ * Decodes why an answer ended. A completed answer with tool calls ended for the tool calls, one with a
+ * refusal for the refusal.
  */
 export function readFinish(response: JsonObject, kinds: ReadonlySet<Block['kind']>): FinishReason {
   if (response.status === 'incomplete') {

@@ -46,7 +46,7 @@ interface CloudOptions {
   wallNow: () => number;
   identityToken: TokenIo['identityToken'];
   editBody: EditBody;
-  /** Is told by how much the node's clock was ahead when an upstream refused it. */
+  /** Receives by how much the node's clock was ahead when an upstream refused a request. */
   states: Pick<UpstreamStates, 'clockDiffers'>;
   log: Log;
 }

@@ -1,4 +1,4 @@
-/** Use of credentials on this node, and how long it leaves credentials and routes alone, for its reports. */
+/** Recent uses of credentials, suspended credentials and ejected routes of this node, for its heartbeats. */
 import { CREDENTIALS_MAX, ROUTES_MAX } from '@gateway/shared/upstream-health';
 import type { CredentialReport, Fault, RouteReport } from '@gateway/shared/upstream-health';
 import { WINDOW_SPAN_MS } from './window.ts';

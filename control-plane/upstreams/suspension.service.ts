@@ -1,6 +1,6 @@
 /**
- * Credentials and routes as nodes use them and leave them alone: last use, last failure, and until when at
- * least one node leaves them alone.
+ * Credentials and routes as nodes report them: last use, last failure, and until when at least one node
+ * suspends the credential or ejects the route.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { CREDENTIALS_MAX, ROUTES_MAX } from '@gateway/shared/upstream-health';
@@ -8,7 +8,7 @@ import type { CredentialReport, Fault, RouteReport } from '@gateway/shared/upstr
 import { query, sql, toDate } from '../database/sql.ts';
 
 /** The reports of a node. Nodes of earlier releases send fewer members. */
-export interface LeftAloneReports {
+export interface SuspensionReports {
   credentials?: readonly ReceivedCredential[] | null;
   routes?: readonly RouteReport[] | null;
 }
@@ -58,7 +58,7 @@ export async function recordCredentials(
   );
 }
 
-/** Stores until when a node leaves its failing routes alone. Ignores deleted ones. */
+/** Stores until when a node ejects its failing routes. Ignores deleted ones. */
 export async function recordRoutes(em: EntityManager, received: readonly RouteReport[]): Promise<void> {
   const reports = lastOfEach(received.slice(0, ROUTES_MAX), ({ routeId }) => routeId);
   if (reports.length === 0) return;
@@ -74,7 +74,7 @@ export async function recordRoutes(em: EntityManager, received: readonly RouteRe
   );
 }
 
-/** Last use and last failure of a credential, and until when nodes leave it alone; null for not at all. */
+/** Last use and last failure of a credential, and until when nodes suspend it; null for not at all. */
 export interface CredentialUse {
   lastUsedAt: Date;
   lastError: Fault | null;
@@ -119,7 +119,7 @@ export async function usesOfCredentials(
   );
 }
 
-/** Until when at least one node leaves each route alone. Routes that all nodes use are missing. */
+/** Until when at least one node ejects each route. Routes that all nodes use are missing. */
 export async function openRoutes(
   em: EntityManager,
   ids: readonly string[],
