@@ -1,10 +1,11 @@
 /**
  * Traces of both planes, in the terms that they need: settings, spans and the W3C trace context. The planes
- * load the OpenTelemetry SDK only if an endpoint is set, and pass it in.
+ * load the OpenTelemetry SDK only if an endpoint is set, and pass its parts in: this folder imports no
+ * package.
  */
 
 /** Where traces are sent, and how many. */
-export interface TracingSettings {
+interface TracingSettings {
   /** Base address of an OTLP receiver over HTTP, without a slash at the end. */
   endpoint: string;
   /** Share of the requests that are traced, from 0 to 1. */
@@ -71,10 +72,52 @@ interface SdkSpan {
 type SpanParent = { traceId: string; spanId: string } | undefined;
 
 /** The part of the SDK that is used. Every span that it starts is exported. */
-export interface TracingSdk {
+interface TracingSdk {
   startSpan(name: string, options: { kind: number; attributes: SpanAttributes }, parent: SpanParent): SdkSpan;
   /** Sends what waits, and ends. */
   shutdown(): Promise<void>;
+}
+
+/** The parts of OpenTelemetry's packages that are used, with the types that they pass to each other. */
+interface OpenTelemetry<Exporter, Processor, Resource, Context> {
+  OTLPTraceExporter: new (options: { url: string; headers: Record<string, string> }) => Exporter;
+  BatchSpanProcessor: new (options: { exporter: Exporter }) => Processor;
+  TracerProvider: new (options: { resource: Resource; spanProcessors: Processor[] }) => {
+    getTracer(name: string): {
+      startSpan(name: string, options: { kind: number; attributes: SpanAttributes }, above: Context): SdkSpan;
+    };
+    shutdown(): Promise<void>;
+  };
+  resourceFromAttributes(attributes: Record<string, string>): Resource;
+  ROOT_CONTEXT: Context;
+  trace: {
+    setSpanContext(context: Context, span: { traceId: string; spanId: string; traceFlags: number }): Context;
+  };
+}
+
+/** The flag `sampled`. https://www.w3.org/TR/trace-context/#sampled-flag */
+const SAMPLED = 1;
+
+/** The SDK, which sends spans in batches. While the receiver is away, it drops what its queue cannot hold. */
+function sdkOf<Exporter, Processor, Resource, Context>(
+  otel: OpenTelemetry<Exporter, Processor, Resource, Context>,
+  { endpoint, headers, serviceName }: TracingSettings,
+  instance: string,
+): TracingSdk {
+  const exporter = new otel.OTLPTraceExporter({ url: `${endpoint}/v1/traces`, headers: { ...headers } });
+  const provider = new otel.TracerProvider({
+    resource: otel.resourceFromAttributes({ 'service.name': serviceName, 'service.instance.id': instance }),
+    spanProcessors: [new otel.BatchSpanProcessor({ exporter })],
+  });
+  const tracer = provider.getTracer('gateway');
+  return {
+    startSpan: (name, options, parent) => {
+      if (!parent) return tracer.startSpan(name, options, otel.ROOT_CONTEXT);
+      const above = otel.trace.setSpanContext(otel.ROOT_CONTEXT, { ...parent, traceFlags: SAMPLED });
+      return tracer.startSpan(name, options, above);
+    },
+    shutdown: () => provider.shutdown(),
+  };
 }
 
 /** Name, kind and first attributes of a span. */
@@ -141,6 +184,24 @@ export class Tracing {
   close(): Promise<void> {
     return this.#sdk.shutdown();
   }
+}
+
+/** The program that is traced, and how it loads OpenTelemetry's packages. */
+interface TracedProgram<Exporter, Processor, Resource, Context> {
+  /** Name of the service in traces, unless OTEL_SERVICE_NAME is set. */
+  service: string;
+  instance: string;
+  load: () => Promise<OpenTelemetry<Exporter, Processor, Resource, Context>>;
+}
+
+/** The traces; undefined, without `load`, if no endpoint is set. Throws an Error for a bad setting. */
+export async function startTracing<Exporter, Processor, Resource, Context>(
+  env: Readonly<Record<string, string | undefined>>,
+  { service, instance, load }: TracedProgram<Exporter, Processor, Resource, Context>,
+): Promise<Tracing | undefined> {
+  const settings = readTracingSettings(env, service);
+  if (!settings) return undefined;
+  return new Tracing(sdkOf(await load(), settings, instance), { ratio: settings.ratio, random: Math.random });
 }
 
 /** The trace context of a header; undefined for an invalid one. */
