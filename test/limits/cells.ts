@@ -12,7 +12,7 @@ export type Caller = (typeof CALLERS)[number];
 export const RESOURCES = [
   'connections',
   'header bytes',
-  'body bytes, as the heap pays for them',
+  'body bytes in the heap',
   'chunks',
   'frames',
   'time',

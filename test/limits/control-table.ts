@@ -139,7 +139,7 @@ const NO_SUBSCRIPTIONS = all(no('there are no subscriptions over HTTP'));
 export const GRAPHQL_HTTP: Section = {
   connections: paced(CONNECTIONS),
   'header bytes': HEADERS,
-  'body bytes, as the heap pays for them': {
+  'body bytes in the heap': {
     ...ranks(
       'BODY_MEMORY',
       [
@@ -201,7 +201,7 @@ export const GRAPHQL_WEBSOCKET: Section = {
     `${SOCKETS}: leaves the places of its network once connection_init has named its caller`,
   ]),
   'header bytes': HEADERS,
-  'body bytes, as the heap pays for them': everybody(limit(ofControl('MESSAGE_BYTES'), SIZE_PROOF), {
+  'body bytes in the heap': everybody(limit(ofControl('MESSAGE_BYTES'), SIZE_PROOF), {
     node: limit(ofControl('LARGE_MESSAGE_BYTES'), SIZE_PROOF),
   }),
   chunks: everybody(limit(ofControl('CHUNKS_PER_FRAME'), PROTOCOL_PROOF)),
@@ -232,7 +232,7 @@ const WEBHOOK = 'control-plane/payments/card/webhook.test.ts';
 export const WEBHOOKS: Section = {
   connections: paced(CONNECTIONS),
   'header bytes': HEADERS,
-  'body bytes, as the heap pays for them': all(
+  'body bytes in the heap': all(
     limit(
       ofControl('BODY_BYTES', 'BODY_MEMORY.anonymous.perCaller'),
       `${WEBHOOK}: is refused above the limit of anonymous callers before it is read`,
@@ -263,7 +263,7 @@ const NO_BODY = all(
 export const STATIC_FILES: Section = {
   connections: paced(CONNECTIONS),
   'header bytes': HEADERS,
-  'body bytes, as the heap pays for them': NO_BODY,
+  'body bytes in the heap': NO_BODY,
   chunks: NO_BODY,
   frames: all(no('HTTP/1.1 has no frames')),
   time: TIMES,

@@ -12,7 +12,7 @@ table as data. \`test/limits.test.ts\` reads the values from the code and checks
 - **anonymous address**: no valid key, session or token. An IPv6 network of /64 counts as one address.
 - **account without money**: a session, a token, or a key of a wallet that cannot pay.
 - **paying key**: a key whose wallet or pool pays.
-- **node**: a node with its token. **operator**: an administrator, or whoever reads health and metrics.
+- **node**: a node with its token. **operator**: an administrator, or a reader of health and metrics.
 
 Numbers in brackets name the proofs below each table.
 `;

@@ -75,7 +75,7 @@ const NO_CUSTOMER = no('only requests of customers reach an upstream');
 export const NODE_HTTP: Section = {
   connections: paced(clients(STRANGERS, CONNECTIONS, CONNECTIONS)),
   'header bytes': clients(HEADERS, HEADERS, HEADERS),
-  'body bytes, as the heap pays for them': clients(
+  'body bytes in the heap': clients(
     limit(
       ofNode('DRAIN_BYTES', 'DRAIN_CHUNK_BYTES', 'DRAIN_MS', 'FAILED_KEYS_PER_MINUTE'),
       `${ISOLATION}: gets 429 instead of 401 after many failures, and a valid key of the address still works`,
@@ -159,7 +159,7 @@ export const NODE_WEBSOCKET: Section = {
     ]),
   ),
   'header bytes': clients(HEADERS, HEADERS, HEADERS),
-  'body bytes, as the heap pays for them': all(no('an upgrade has no body')),
+  'body bytes in the heap': all(no('an upgrade has no body')),
   chunks: clients(
     no('a stranger gets no session'),
     no('a session needs money'),
@@ -231,7 +231,7 @@ export const UPSTREAM_ANSWERS: Section = {
       `${ISOLATION}: fails if it sends only interim responses`,
     ),
   ),
-  'body bytes, as the heap pays for them': answers(
+  'body bytes in the heap': answers(
     limit(
       [
         'data-plane/exchange/chat.ts ANSWER_BYTES',
