@@ -115,6 +115,10 @@ export const CONNECTIONS_MAX = 10_000;
 export const KNOWN_NETWORK_MS = 60 * MINUTE_MS;
 /** Networks whose rank is remembered at once; the oldest one is forgotten first. */
 export const KNOWN_NETWORKS = 20_000;
+/** How long the free answers of a request count for the account or node of its verified token, in ms. */
+export const KNOWN_CREDENTIAL_MS = 60 * MINUTE_MS;
+/** Verified tokens that are remembered at once, as digests; the oldest one is forgotten first. */
+export const KNOWN_CREDENTIALS = 20_000;
 
 /** Open WebSockets. The console opens one per tab, a node one. */
 export const SOCKETS: ShareLimits = {

@@ -36,7 +36,7 @@ import { admitRequests, refuse } from './request/admission.ts';
 import { BodyRefusal } from './request/body.ts';
 import { Callers } from './request/callers.ts';
 import type { CallerRates } from './request/rates.ts';
-import { boundConnections, networksOf } from './request/connections.ts';
+import { boundConnections, callersOfPace, networksOf } from './request/connections.ts';
 import { isOwnOrigin } from './request/identify.ts';
 import { Contexts, freshContext } from './request/request-context.ts';
 import type { ContextParts } from './request/request-context.ts';
@@ -75,10 +75,11 @@ export async function createListener(parts: ListenerParts): Promise<Listener> {
   const callers = new Callers({
     callerOf: (request) => contexts.callerOf(request),
     addressOf: (request) => contexts.addressOf(request),
+    credentialOf: (request) => contexts.credentialOf(request),
   });
   const networkOfSocket = networksOf(contexts.isProxy);
   boundConnections(server.server, callers, networkOfSocket);
-  const pace = new RequestPace({ callerOf: networkOfSocket });
+  const pace = new RequestPace({ callerOf: callersOfPace(callers, networkOfSocket) });
   server.addHook('onRequest', (request, reply, done) => pace.admit(request.raw, reply.raw, done));
   observe(server, parts, (request) => networkOf(contexts.addressOf(request)));
   admitRequests(server, { times, callers, reading: parts.rates.reading });

@@ -60,7 +60,25 @@ describe('requests that are sent ahead', () => {
   it('close their connection above the limit, and no further request is read', async () => {
     const { port, admitted } = await serve(new RequestPace(ofAll));
     expect(answersIn(await send(port, GET.repeat(500)))).toBe(0);
-    expect(admitted()).toBe(PIPELINED_REQUESTS + 1);
+    expect(admitted()).toBe(1);
+  });
+
+  it('are handled one at a time, each after the answer before it', async () => {
+    let [running, most] = [0, 0];
+    const pace = new RequestPace(ofAll);
+    server = createServer((incoming, outgoing) =>
+      pace.admit(incoming, outgoing, () => {
+        running += 1;
+        most = Math.max(most, running);
+        setTimeout(() => outgoing.end('ok', () => (running -= 1)), 2);
+      }),
+    );
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    expect(answersIn(await send(port, GET.repeat(PIPELINED_REQUESTS) + GET_AND_CLOSE))).toBe(
+      PIPELINED_REQUESTS + 1,
+    );
+    expect(most).toBe(1);
   });
 });
 

@@ -1,7 +1,12 @@
 /**
  * Bounds how many requests one HTTP/1.1 connection may send ahead of its answers, and how fast a caller gets
+<<<<<<< HEAD
  * answers that nobody pays for. A caller is the wallet of a key, or a network without a valid one. Both
  * planes use it before they handle a request.
+=======
+ * answers that nobody pays for. A caller is the wallet of a key, an account, a node, or a network without a
+ * valid credential. Both planes use it before they look at a request.
+>>>>>>> 4d6b44b0 (limits: the control plane counts free answers per account and node)
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -66,8 +71,8 @@ export class FreeAnswers {
 }
 
 interface PaceOptions {
-  /** The caller on a connection; undefined for a connection without limits, such as that of a proxy. */
-  callerOf: (socket: Socket) => string | undefined;
+  /** The sender of a request; undefined on a connection without limits, such as that of a proxy. */
+  callerOf: (request: IncomingMessage) => string | undefined;
   freeAnswers?: Pick<FreeAnswers, 'waitOf'>;
 }
 
@@ -91,9 +96,9 @@ export class RequestPace {
   }
 
   /**
-   * Calls `go` when the request may be answered: at once, or after the wait of its caller. Closes a
-   * connection that sends too many requests ahead, or would wait too long; `go` is never called after a
-   * connection has closed.
+   * Calls `go` when the request may be answered: after the earlier answers of its connection, and after the
+   * wait of its caller. So a connection has one request in progress. Closes a connection that sends too many
+   * requests ahead, or would wait too long; `go` is never called after a connection has closed.
    */
   admit(request: IncomingMessage, response: ServerResponse, go: () => void): void {
     const { socket } = request;
@@ -103,18 +108,29 @@ export class RequestPace {
       this.#asked.set(socket, { request, response, ahead: 0 });
       return go();
     }
-    const isAhead = !last.response.writableEnded;
-    const isFree = isAhead || last.response.statusCode >= REFUSED || last.request.method === 'GET';
+    const earlier = last.response;
+    const isAhead = !earlier.writableEnded;
+    const isFree = isAhead || earlier.statusCode >= REFUSED || last.request.method === 'GET';
     last.request = request;
     last.response = response;
     if (isAhead) this.#countAhead(last, socket);
     if (socket.destroyed) return;
-    if (!isFree) return go();
-    const caller = this.#callerOf(socket);
-    const waitMs = caller === undefined ? 0 : this.#freeAnswers.waitOf(caller);
+    const waitMs = isFree ? this.#waitOf(request) : 0;
     if (waitMs === undefined) return void socket.destroy();
-    if (waitMs <= 0) return go();
-    setTimeout(() => socket.destroyed || go(), waitMs).unref();
+    const dueAt = performance.now() + waitMs;
+    const goInTime = (): void => {
+      const restMs = waitMs > 0 ? dueAt - performance.now() : 0;
+      if (socket.destroyed) return;
+      if (restMs <= 0) return go();
+      setTimeout(() => socket.destroyed || go(), restMs).unref();
+    };
+    if (isAhead) earlier.once('close', goInTime);
+    else goInTime();
+  }
+
+  #waitOf(request: IncomingMessage): number | undefined {
+    const caller = this.#callerOf(request);
+    return caller === undefined ? 0 : this.#freeAnswers.waitOf(caller);
   }
 
   #countAhead(asked: Asked, socket: Socket): void {

@@ -1,7 +1,8 @@
 /** Finds out who the sender of a request is, as limits see it, and remembers where verified callers are. */
 import type { IncomingMessage } from 'node:http';
 import { GraphQLError } from 'graphql';
-import { KNOWN_NETWORK_MS, KNOWN_NETWORKS } from '../limits.ts';
+import { digestOf } from '@gateway/shared/secrets';
+import { KNOWN_CREDENTIAL_MS, KNOWN_CREDENTIALS, KNOWN_NETWORK_MS, KNOWN_NETWORKS } from '../limits.ts';
 import type { Rank } from '../limits.ts';
 import { networkOf } from '../process/network.ts';
 import type { Identity } from './identify.ts';
@@ -13,12 +14,17 @@ interface CallerParts {
   callerOf(request: IncomingMessage): Promise<Identity>;
   /** The client's address behind trusted proxies. */
   addressOf(request: IncomingMessage): string | null;
+  /** The token that identifies the sender, which is not verified; null without one. */
+  credentialOf(request: IncomingMessage): string | null;
 }
 
 /** Identifies callers by the headers of their requests. */
 export class Callers {
   readonly #parts: CallerParts;
+  /** The networks of verified callers; the one that was not seen for longest first. */
   readonly #known = new Map<string, { rank: Rank; at: number }>();
+  /** Verified callers by the digest of their token; the one that was not seen for longest first. */
+  readonly #verified = new Map<string, { caller: string; at: number }>();
 
   constructor(parts: CallerParts) {
     this.#parts = parts;
@@ -27,7 +33,9 @@ export class Callers {
   /** The sender of the request. Senders with an invalid credential are anonymous. */
   async of(request: IncomingMessage): Promise<Claimant> {
     try {
-      return this.verified(await this.#parts.callerOf(request), this.#parts.addressOf(request));
+      const claimant = this.verified(await this.#parts.callerOf(request), this.#parts.addressOf(request));
+      if (claimant.rank !== 'anonymous') this.#remember(request, claimant);
+      return claimant;
     } catch (error) {
       // The operation itself answers UNAUTHENTICATED.
       if (error instanceof GraphQLError) return anonymousAt(this.#parts.addressOf(request));
@@ -41,11 +49,25 @@ export class Callers {
     if (claimant.rank === 'anonymous') return claimant;
     const network = networkOf(ip);
     const rank = highest(claimant.rank, this.rankOf(network));
-    this.#known.delete(network);
-    this.#known.set(network, { rank, at: performance.now() });
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > KNOWN_NETWORKS && oldest !== undefined) this.#known.delete(oldest);
+    setNewest(this.#known, network, { rank, at: performance.now() }, KNOWN_NETWORKS);
     return claimant;
+  }
+
+  /**
+   * The account or node whose token the request has, if the token was valid within KNOWN_CREDENTIAL_MS. It
+   * asks no database, and grants nothing: the token may have been revoked since then.
+   */
+  recentlyVerified(request: IncomingMessage): string | undefined {
+    const credential = this.#parts.credentialOf(request);
+    const known = credential === null ? undefined : this.#verified.get(digestOf(credential));
+    return known && performance.now() - known.at < KNOWN_CREDENTIAL_MS ? known.caller : undefined;
+  }
+
+  #remember(request: IncomingMessage, { rank, name }: Claimant): void {
+    const credential = this.#parts.credentialOf(request);
+    if (credential === null) return;
+    const known = { caller: `${rank} ${name}`, at: performance.now() };
+    setNewest(this.#verified, digestOf(credential), known, KNOWN_CREDENTIALS);
   }
 
   /** The highest rank that was verified in the network lately. */
@@ -53,6 +75,14 @@ export class Callers {
     const known = this.#known.get(network);
     return known && performance.now() - known.at < KNOWN_NETWORK_MS ? known.rank : 'anonymous';
   }
+}
+
+/** Sets an entry as the newest one, and forgets the oldest one above the limit. */
+function setNewest<V>(entries: Map<string, V>, key: string, value: V, limit: number): void {
+  entries.delete(key);
+  entries.set(key, value);
+  const [oldest] = entries.keys();
+  if (entries.size > limit && oldest !== undefined) entries.delete(oldest);
 }
 
 /** A caller without a verified credential, counted by its network. */

@@ -1,5 +1,5 @@
 /** Bounds the open connections of a listener, per network and in total. */
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { CONNECTIONS, CONNECTIONS_MAX } from '../limits.ts';
 import type { ProxyTrust } from '../process/client-address.ts';
@@ -14,6 +14,20 @@ type NetworkOfSocket = (socket: Socket) => string | undefined;
 export function networksOf(isProxy: ProxyTrust): NetworkOfSocket {
   return ({ remoteAddress }) =>
     remoteAddress !== undefined && isProxy(remoteAddress) ? undefined : networkOf(remoteAddress ?? null);
+}
+
+/**
+ * Returns the function that names the sender of a request for the pace of free answers: the account or node
+ * of a credential that was verified lately, else the network. Connections of trusted proxies have no limits.
+ */
+export function callersOfPace(
+  callers: Callers,
+  networkOfSocket: NetworkOfSocket,
+): (request: IncomingMessage) => string | undefined {
+  return (request) => {
+    const network = networkOfSocket(request.socket);
+    return network === undefined ? undefined : (callers.recentlyVerified(request) ?? network);
+  };
 }
 
 /** Closes connections beyond the limits when they open. Those of trusted proxies count in the total alone. */

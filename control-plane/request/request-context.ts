@@ -80,6 +80,12 @@ export class Contexts {
     return caller;
   }
 
+  /** The bearer token or session token of the request, which is not verified; null without one. */
+  credentialOf(request: IncomingMessage): string | null {
+    const { bearer, sessionToken } = credentialsOf(request.headers, this.#parts.settings);
+    return bearer ?? sessionToken;
+  }
+
   /** Whether the peer's address is a trusted proxy. */
   get isProxy(): ProxyTrust {
     return this.#isProxy;

@@ -80,7 +80,8 @@ export function buildServer(dependencies: ServerDependencies): FastifyInstance {
   const node: Node = { services, dependencies, bodies, log, lines: linesOf(services, dependencies) };
   services.strangers.watch(app.server);
   const pace = new RequestPace({
-    callerOf: (socket) => services.walletConnections.walletOf(socket) ?? services.strangers.networkOf(socket),
+    callerOf: ({ socket }) =>
+      services.walletConnections.walletOf(socket) ?? services.strangers.networkOf(socket),
   });
   /** Answers a failure outside of the endpoint table. */
   const failOutside = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {

@@ -12,6 +12,7 @@ const RATES = 'control-plane/request/rates.test.ts';
 const READING = 'control-plane/request/reading.test.ts';
 const KEPT = 'control-plane/graphql/document-store.test.ts';
 const LISTENER = 'control-plane/listener.test.ts';
+const FREE_ANSWERS = 'control-plane/request/free-answers.test.ts';
 const LISTENER_LIMITS = 'control-plane/listener-limits.test.ts';
 
 const NO_KEYS = no('API keys are not accepted here; their owner has the limits of an account');
@@ -59,7 +60,11 @@ const everybody = (cell: Cell, others: Partial<Row> = {}): Row =>
 
 const CONNECTIONS = ranks(
   'CONNECTIONS',
-  `${LISTENER}: are closed above their limit for a network without a verified caller`,
+  [
+    `${LISTENER}: are closed above their limit for a network without a verified caller`,
+    `${FREE_ANSWERS}: strangers use up the free answers of strangers alone, not those of users and nodes`,
+    `${FREE_ANSWERS}: an account uses up its own free answers alone`,
+  ],
   ['CONNECTIONS_MAX', 'REQUESTS_PER_SOCKET'],
 );
 const TIMES = everybody(
