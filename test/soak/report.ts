@@ -1,4 +1,6 @@
 /** Judges a soak run, and prints it as a table with a line per attack. */
+import { cpuOf } from './cpu.ts';
+import type { AttackCpu } from './cpu.ts';
 import type { Observation } from './honest.ts';
 import { LIVEZ, RETRIED } from './honest.ts';
 import type { Phase, SoakRecord } from './run.ts';
@@ -20,6 +22,7 @@ export interface Figures {
   chatP99Ms: number;
   consoleP99Ms: number;
   livezP99Ms: { control: number; node: number };
+  cpu: AttackCpu;
   /** Largest figures of the part. */
   peak: { control: Peak; node: Peak };
   /** Rows that were added beyond those of paid requests, over all tables, and the tables with most. */
@@ -70,19 +73,8 @@ const ROWS_FACTOR = 1.5;
 const TABLES_SHOWN = 3;
 const OTHERS = new Set<string>([LIVEZ.control, LIVEZ.node, RETRIED]);
 const COLUMNS = [
-  ...[
-    'part',
-    'honest per s',
-    '% of quiet',
-    'errors',
-    'retries',
-    'chat p99',
-    'console p99',
-    'livez p99',
-    'heap MB',
-    'RSS MB',
-    'handles',
-  ],
+  ...['part', 'honest per s', '% of quiet', 'errors', 'retries', 'chat p99', 'console p99', 'livez p99'],
+  ...['CPU ms/s', 'for the attack', 'ms per attempt', 'heap MB', 'RSS MB', 'handles'],
   ...['timers', 'loop', 'rows', 'files', 'log KB', 'attacker'],
 ];
 const FAILURES_SHOWN = 4;
@@ -132,6 +124,7 @@ function figuresOf(record: SoakRecord, phase: Phase, quiet: { phase: Phase; requ
     chatP99Ms: p99(/^chat/),
     consoleP99Ms: p99(/^console/),
     livezP99Ms: { control: p99(/^livez of the c/), node: p99(/^livez of the n/) },
+    cpu: cpuOf({ phase, requests: requests.length }, quiet),
     peak: { control: peak(phase.samples, 'control'), node: peak(phase.samples, 'node') },
     rowsBeyond: beyond.reduce((sum, [, rows]) => sum + rows, 0),
     tables: beyond
@@ -278,6 +271,9 @@ export function tableOf({ seed, heapMegabytes, figures, faults }: SoakReport): s
           part.chatP99Ms,
           part.consoleP99Ms,
           pair(part.livezP99Ms),
+          `${part.cpu.control.used} / ${part.cpu.node.used}`,
+          `${part.cpu.control.attack} / ${part.cpu.node.attack}`,
+          part.cpu.perAttempt,
           pair(part.heap),
         ],
         ...(['rssMegabytes', 'handles', 'timers', 'loopDelayMs'] as const).map((name) => peaks(part, name)),

@@ -7,6 +7,8 @@ import type { House } from '../house.ts';
 /** Resources of one plane at one moment. */
 export interface PlaneSample {
   rssMegabytes: number;
+  /** CPU time of the process since its start, with its threads, in ms. */
+  cpuMs: number;
   /** Open files and sockets. */
   handles: number;
   timers: number;
@@ -52,6 +54,7 @@ async function samplePlane(url: string, { child, logFile }: House['control']): P
   const value = await metricsOf(url);
   return {
     rssMegabytes: Math.round(rssKilobytes(child.pid) / KILOBYTE),
+    cpuMs: cpuMsOf(child.pid),
     handles: handlesOf(child.pid),
     timers: value('nodejs_active_resources{type="Timeout"}'),
     loopDelayMs: Math.round(value('nodejs_eventloop_lag_p99_seconds') * SECOND_MS),
@@ -94,6 +97,16 @@ async function metricsOf(url: string): Promise<(name: string) => number> {
 function rssKilobytes(pid: number | undefined): number {
   try {
     return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+/** Fields 14 and 15 of `/proc/PID/stat`, in ticks of 10 ms; the name before them may have blanks. */
+function cpuMsOf(pid: number | undefined): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 10;
   } catch {
     return 0;
   }
