@@ -49,7 +49,7 @@ export class Callers {
     if (claimant.rank === 'anonymous') return claimant;
     const network = networkOf(ip);
     const rank = highest(claimant.rank, this.rankOf(network));
-    setNewest(this.#known, network, { rank, at: performance.now() }, KNOWN_NETWORKS);
+    setNewest(this.#known, [network, { rank, at: performance.now() }], KNOWN_NETWORKS);
     return claimant;
   }
 
@@ -67,7 +67,7 @@ export class Callers {
     const credential = this.#parts.credentialOf(request);
     if (credential === null) return;
     const known = { caller: `${rank} ${name}`, at: performance.now() };
-    setNewest(this.#verified, digestOf(credential), known, KNOWN_CREDENTIALS);
+    setNewest(this.#verified, [digestOf(credential), known], KNOWN_CREDENTIALS);
   }
 
   /** The highest rank that was verified in the network lately. */
@@ -78,7 +78,7 @@ export class Callers {
 }
 
 /** Sets an entry as the newest one, and forgets the oldest one above the limit. */
-function setNewest<V>(entries: Map<string, V>, key: string, value: V, limit: number): void {
+function setNewest<V>(entries: Map<string, V>, [key, value]: [string, V], limit: number): void {
   entries.delete(key);
   entries.set(key, value);
   const [oldest] = entries.keys();

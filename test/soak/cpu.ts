@@ -11,7 +11,7 @@ type Plane = 'control' | 'node';
 interface PlaneCpu {
   /** All of it, in ms per second. */
   used: number;
-  /** What is beyond the cost of honest requests in the part without attacks, in ms per second. */
+  /** The part of `used` beyond what honest requests cost without an attack, in ms per second. */
   attack: number;
 }
 
