@@ -1,12 +1,7 @@
 /**
  * Bounds how many requests one HTTP/1.1 connection may send ahead of its answers, and how fast a caller gets
-<<<<<<< HEAD
- * answers that nobody pays for. A caller is the wallet of a key, or a network without a valid one. Both
- * planes use it before they handle a request.
-=======
  * answers that nobody pays for. A caller is the wallet of a key, an account, a node, or a network without a
- * valid credential. Both planes use it before they look at a request.
->>>>>>> 4d6b44b0 (limits: the control plane counts free answers per account and node)
+ * valid credential. Both planes use it before they handle a request.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
