@@ -5,7 +5,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { LineLimit } from '@gateway/shared/line-limit';
-import { RequestPace } from '@gateway/shared/request-pace';
 import type { ApolloServer } from '@apollo/server';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import Fastify from 'fastify';
@@ -36,7 +35,7 @@ import { admitRequests, refuse } from './request/admission.ts';
 import { BodyRefusal } from './request/body.ts';
 import { Callers } from './request/callers.ts';
 import type { CallerRates } from './request/rates.ts';
-import { boundConnections, callersOfPace, networksOf } from './request/connections.ts';
+import { boundCallers } from './request/connections.ts';
 import { isOwnOrigin } from './request/identify.ts';
 import { Contexts, freshContext } from './request/request-context.ts';
 import type { ContextParts } from './request/request-context.ts';
@@ -77,12 +76,9 @@ export async function createListener(parts: ListenerParts): Promise<Listener> {
     addressOf: (request) => contexts.addressOf(request),
     credentialOf: (request) => contexts.credentialOf(request),
   });
-  const networkOfSocket = networksOf(contexts.isProxy);
-  boundConnections(server.server, callers, networkOfSocket);
-  const pace = new RequestPace({ callerOf: callersOfPace(callers, networkOfSocket) });
-  server.addHook('onRequest', (request, reply, done) => pace.admit(request.raw, reply.raw, done));
+  const onRefused = boundCallers(server, callers, contexts.isProxy);
   observe(server, parts, (request) => networkOf(contexts.addressOf(request)));
-  admitRequests(server, { times, callers, reading: parts.rates.reading });
+  admitRequests(server, { times, callers, reading: parts.rates.reading, onRefused });
   serveHealth(server, { orm, token: settings.metricsToken });
   const explorer = parts.explorerFolder === null ? null : await serveExplorer(server, parts.explorerFolder);
   serveGraphql(server, { apollo: parts.apollo, contexts, explorer });

@@ -108,10 +108,9 @@ export class RequestPace {
     const isFree = isAhead || earlier.statusCode >= REFUSED || last.request.method === 'GET';
     last.request = request;
     last.response = response;
-    if (isAhead) this.#countAhead(last, socket);
-    if (socket.destroyed) return;
-    const waitMs = isFree ? this.#waitOf(request) : 0;
-    if (waitMs === undefined) return void socket.destroy();
+    const isFull = isAhead && !this.#countAhead(last);
+    const waitMs = isFree && !isFull ? this.#waitOf(request) : 0;
+    if (isFull || waitMs === undefined) return void socket.destroy();
     const dueAt = performance.now() + waitMs;
     const goInTime = (): void => {
       const restMs = waitMs > 0 ? dueAt - performance.now() : 0;
@@ -128,9 +127,11 @@ export class RequestPace {
     return caller === undefined ? 0 : this.#freeAnswers.waitOf(caller);
   }
 
-  #countAhead(asked: Asked, socket: Socket): void {
+  /** Counts a request that was sent ahead. False if its connection has too many. */
+  #countAhead(asked: Asked): boolean {
     asked.ahead += 1;
-    if (asked.ahead > PIPELINED_REQUESTS) return void socket.destroy();
+    if (asked.ahead > PIPELINED_REQUESTS) return false;
     asked.response.once('close', () => (asked.ahead -= 1));
+    return true;
   }
 }

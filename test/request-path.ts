@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { canServe } from '@gateway/shared/catalog';
 import { GatewayError } from '@gateway/shared/failures';
 import type { Micros } from '@gateway/shared/money';
+import { RefusedWork } from '@gateway/shared/refused-work';
 import type {
   AccountRecord,
   KeyRecord,
@@ -224,7 +225,8 @@ export function makeModel(changes: Partial<ModelRecord> = {}): ModelRecord {
 /** An empty request body, for calls that a test makes without a socket. */
 export function makeIncoming(): IncomingBody {
   const memory = new SharedBudget({ total: 1, reserve: 0, floor: 0 });
-  return new IncomingBody(new IncomingMessage(new Socket()), { memory, slow: new SlowBodies(() => 0) });
+  const parts = { memory, slow: new SlowBodies(() => 0), refusedWork: new RefusedWork(() => 0) };
+  return new IncomingBody(new IncomingMessage(new Socket()), parts);
 }
 
 /** Values that replace the defaults of `makeRoute`. */

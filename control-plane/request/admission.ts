@@ -3,12 +3,14 @@
  * body and what the caller holds of this process.
  */
 import type { IncomingMessage } from 'node:http';
+import { CHUNKED_REFUSAL_MS, LONG_REFUSAL_MS } from '@gateway/shared/refused-work';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BODY_BYTES, BODY_MEMORY, LARGE_BODY_BYTES, REQUESTS } from '../limits.ts';
 import type { TimeLimits } from '../limits.ts';
 import { BodyReader, BodyRefusal, TOO_MANY, tooLarge } from './body.ts';
 import type { BodyTerms } from './body.ts';
 import type { Callers } from './callers.ts';
+import type { OnRefused } from './connections.ts';
 import { spendCpu, TOO_MUCH_READING } from './rates.ts';
 import type { Rates } from './rates.ts';
 import { Shares } from './shares.ts';
@@ -19,6 +21,7 @@ interface AdmissionParts {
   callers: Callers;
   /** CPU time of reading bodies and documents. */
   reading: Rates;
+  onRefused: OnRefused;
 }
 
 /**
@@ -47,8 +50,9 @@ export function admitRequests(server: FastifyInstance, parts: AdmissionParts): v
       admitted.set(request.raw, await gate.admit(request, reply));
       return undefined;
     } catch (error) {
-      if (error instanceof BodyRefusal) return refuse(request, reply, error);
-      throw error;
+      if (!(error instanceof BodyRefusal)) throw error;
+      parts.onRefused(request.raw, costOf(request.raw));
+      return refuse(request, reply, error);
     }
   });
   server.removeAllContentTypeParsers();
@@ -59,7 +63,10 @@ export function admitRequests(server: FastifyInstance, parts: AdmissionParts): v
     });
   server.addContentTypeParser(TYPES, async (request: FastifyRequest, stream: IncomingMessage) => {
     const { claimant, ...terms } = admitted.get(stream) ?? UNREAD;
-    const body = await bodies.read(stream, terms);
+    const body = await bodies.read(stream, terms).catch((error: unknown) => {
+      if (error instanceof BodyRefusal) parts.onRefused(stream, costOf(stream));
+      throw error;
+    });
     if (isWebhook(request)) return body;
     const text = body.toString('utf8');
     if (request.headers['content-type']?.startsWith('text/plain')) return text;
@@ -80,6 +87,12 @@ export function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Bo
     .code(statusCode)
     .type('application/json')
     .send(JSON.stringify({ errors: [{ message, extensions }] }));
+}
+
+/** Estimated CPU time of a refused body, in ms. Small bodies of known length cost hardly any. */
+function costOf({ headers }: IncomingMessage): number {
+  if (headers['transfer-encoding'] !== undefined) return CHUNKED_REFUSAL_MS;
+  return lengthOf(headers['content-length']) > BODY_BYTES ? LONG_REFUSAL_MS : 0;
 }
 
 /** Whether Node may read the rest of a refused body and drop it, so that the client reads its answer. */

@@ -1,6 +1,9 @@
-/** Bounds the open connections of a listener, per network and in total. */
+/** Bounds what a caller takes of a listener before its requests are read: connections, pace, refused work. */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { RefusedWork } from '@gateway/shared/refused-work';
+import { RequestPace } from '@gateway/shared/request-pace';
+import type { FastifyInstance } from 'fastify';
 import { CONNECTIONS, CONNECTIONS_MAX } from '../limits.ts';
 import type { ProxyTrust } from '../process/client-address.ts';
 import { networkOf } from '../process/network.ts';
@@ -10,34 +13,52 @@ import { Shares } from './shares.ts';
 /** The network of a connection; undefined for one of a trusted proxy, which carries many callers. */
 type NetworkOfSocket = (socket: Socket) => string | undefined;
 
-/** Returns the function that names the network of a connection. */
-export function networksOf(isProxy: ProxyTrust): NetworkOfSocket {
-  return ({ remoteAddress }) =>
+/** Counts the CPU time of what was refused to the sender of a request, in ms. */
+export type OnRefused = (request: IncomingMessage, ms: number) => void;
+
+/**
+ * Bounds connections, requests that are sent ahead, and free answers. Returns the function that counts
+ * refused work. An account or node whose token was verified lately counts by itself, others by their network.
+ */
+export function boundCallers(server: FastifyInstance, callers: Callers, isProxy: ProxyTrust): OnRefused {
+  const networkOfSocket: NetworkOfSocket = ({ remoteAddress }) =>
     remoteAddress !== undefined && isProxy(remoteAddress) ? undefined : networkOf(remoteAddress ?? null);
+  const refusedWork = new RefusedWork();
+  const onRefused: OnRefused = (request, ms) => {
+    const network = networkOfSocket(request.socket);
+    refusedWork.spend(ms, { caller: callers.recentlyVerified(request), network });
+  };
+  boundConnections(server.server, { callers, networkOfSocket, refusedWork });
+  const pace = new RequestPace({
+    callerOf: (request) => {
+      const network = networkOfSocket(request.socket);
+      return network === undefined ? undefined : (callers.recentlyVerified(request) ?? network);
+    },
+  });
+  server.addHook('onRequest', (request, reply, done) => pace.admit(request.raw, reply.raw, done));
+  return onRefused;
+}
+
+/** The parts that decide about a new connection. */
+interface ConnectionParts {
+  callers: Callers;
+  networkOfSocket: NetworkOfSocket;
+  refusedWork: Pick<RefusedWork, 'admits'>;
 }
 
 /**
- * Returns the function that names the sender of a request for the pace of free answers: the account or node
- * of a credential that was verified lately, else the network. Connections of trusted proxies have no limits.
+ * Closes connections beyond the limits, and those of a penalty, when they open. Connections of trusted
+ * proxies count in the total alone.
  */
-export function callersOfPace(
-  callers: Callers,
-  networkOfSocket: NetworkOfSocket,
-): (request: IncomingMessage) => string | undefined {
-  return (request) => {
-    const network = networkOfSocket(request.socket);
-    return network === undefined ? undefined : (callers.recentlyVerified(request) ?? network);
-  };
-}
-
-/** Closes connections beyond the limits when they open. Those of trusted proxies count in the total alone. */
-export function boundConnections(server: Server, callers: Callers, networkOfSocket: NetworkOfSocket): void {
+function boundConnections(server: Server, { callers, networkOfSocket, refusedWork }: ConnectionParts): void {
   const open = new Shares(CONNECTIONS);
   server.maxConnections = CONNECTIONS_MAX;
   server.on('connection', (socket: Socket) => {
     const name = networkOfSocket(socket);
     if (name === undefined) return;
-    const giveBack = open.take({ rank: callers.rankOf(name), name });
+    const rank = callers.rankOf(name);
+    if (!refusedWork.admits(name, rank !== 'anonymous')) return void socket.destroy();
+    const giveBack = open.take({ rank, name });
     if (giveBack) socket.once('close', giveBack);
     else socket.destroy();
   });

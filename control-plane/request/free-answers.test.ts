@@ -1,4 +1,4 @@
-/** Free answers of one caller do not delay or close connections of other callers at the same address. */
+/** One caller's free answers and refused bodies do not harm other callers at the same address. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
@@ -9,6 +9,11 @@ import {
   LONGEST_WAIT_MS,
   PIPELINED_REQUESTS,
 } from '@gateway/shared/request-pace';
+import {
+  CHUNKED_REFUSAL_MS,
+  PENALTY_CONNECTIONS_PER_SECOND,
+  REFUSED_WORK_OF_NETWORK,
+} from '@gateway/shared/refused-work';
 import { startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';
 
@@ -90,4 +95,29 @@ describe('behind one address', () => {
     expect(await answersTo(cookieOf(owner))).toBe(5);
     expect(waiting()).toBeGreaterThan(0);
   });
+
+  it('strangers with refused chunked bodies open few connections, and users keep theirs', async () => {
+    const free = REFUSED_WORK_OF_NETWORK.atOnce / CHUNKED_REFUSAL_MS;
+    const attempts = 5 * (free + PENALTY_CONNECTIONS_PER_SECOND);
+    const kept = open();
+    const ask = async (): Promise<string> => {
+      kept.write(get(cookieOf(owner)));
+      return String((await once(kept, 'data'))[0]).slice(0, 12);
+    };
+    expect(await ask()).toBe('HTTP/1.1 200');
+    let answered = 0;
+    for (let attempt = 0; attempt < attempts; attempt += 1) if (await isChunkedAnswered()) answered += 1;
+    expect(answered).toBeGreaterThanOrEqual(free);
+    expect(answered).toBeLessThan(attempts / 2);
+    expect(await ask()).toBe('HTTP/1.1 200');
+  });
 });
+
+/** Whether a chunked body on a new connection is refused with an answer, and not by closing. */
+async function isChunkedAnswered(): Promise<boolean> {
+  const socket = open();
+  const head = 'POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
+  socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n${'1\r\n \r\n'.repeat(1_000)}`);
+  const first: unknown[] = await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+  return String(first[0]).startsWith('HTTP/1.1 411');
+}

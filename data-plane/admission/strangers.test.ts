@@ -14,7 +14,7 @@ beforeEach(() => {
   now = 1_000;
   strangers = new Strangers({ now: () => now, trustedProxies: ['198.51.100.1'] });
   server = new Server();
-  strangers.watch(server);
+  strangers.watch(server, { admits: () => true });
 });
 
 /** A connection from this address. It is destroyed if there is no room for it. */

@@ -1,6 +1,7 @@
 /** Limits what an address may take without a valid key: connections, and failed authentications. */
 import type { Server, Socket } from 'node:net';
 import { GatewayError } from '@gateway/shared/failures';
+import type { RefusedWork } from '@gateway/shared/refused-work';
 import { ONLY_WORKER, partOf } from '../workers/worker.ts';
 import type { Worker } from '../workers/worker.ts';
 import { isListed, networkOf, plainAddress } from './addresses.ts';
@@ -39,11 +40,12 @@ export class Strangers {
     this.#options = options;
   }
 
-  /** Counts the connections of this server, and closes those above the limits. */
-  watch(server: Server): void {
+  /** Counts the connections of this server, and closes those above the limits and those of a penalty. */
+  watch(server: Server, penalties: Pick<RefusedWork, 'admits'>): void {
     server.on('connection', (socket: Socket) => {
       const network = this.networkOf(socket);
       if (network === undefined) return;
+      if (!penalties.admits(network, this.#isKnown(network))) return void socket.destroy();
       const count = (this.#connections.get(network) ?? 0) + 1;
       const most = this.#part(STRANGERS_MAX) + (this.#isKnown(network) ? this.#part(KNOWN_RESERVE) : 0);
       if (count > this.#part(STRANGERS_PER_ADDRESS) || this.#sockets.size >= most)

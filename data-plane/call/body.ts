@@ -1,8 +1,12 @@
 /** Reads the body of a request within the limits of its endpoint, its wallet and the node. */
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { GatewayError, asGatewayError } from '@gateway/shared/failures';
+import { CHUNKED_REFUSAL_MS, LONG_REFUSAL_MS, readingMs } from '@gateway/shared/refused-work';
+import type { RefusedWork } from '@gateway/shared/refused-work';
 import { CHUNKS_PER_BODY, CHUNK_COST_BYTES, SMALL_BODY_BYTES } from '../limits.ts';
-import { bodyTooLarge, tooManyChunks } from './refusals.ts';
+import { hasLongRest } from './drain.ts';
+import { bodyTooLarge, tooManyChunks, tooMuchRefused } from './refusals.ts';
 import type { SharedBudget } from './shared-budget.ts';
 import { Slab, isChunkingFair } from './slab.ts';
 import type { ArrivingBody, SlowBodies } from './slow-bodies.ts';
@@ -18,6 +22,7 @@ export interface Payer {
 export interface BodyParts {
   memory: SharedBudget;
   slow: SlowBodies;
+  refusedWork: RefusedWork;
 }
 
 /** The buffer of every body that is not read: most requests of some endpoints have none. */
@@ -39,6 +44,8 @@ export class IncomingBody implements ArrivingBody {
   readonly #announced: number;
   #limitBytes = 0;
   #chunks = 0;
+  /** Bytes that other code made of the body, such as decompressed ones. */
+  #madeBytes = 0;
   #taken = 0;
   #isWatched = false;
   #isLong = false;
@@ -55,10 +62,12 @@ export class IncomingBody implements ArrivingBody {
   /**
    * The whole body. Rejects with `body_too_large` above `limitBytes`, `invalid_request` for too many chunks,
    * `request_timeout` if it is too slow, `too_many_concurrent` above the wallet's share of the memory,
-   * `client_closed` if it breaks off, and with the payer's refusal.
+   * `rate_limited` if too much work for the wallet was refused, `client_closed` if it breaks off, and with
+   * the payer's refusal.
    */
   read(limitBytes: number): Promise<Buffer> {
-    if (this.#announced > limitBytes) return Promise.reject(bodyTooLarge(limitBytes));
+    const refusal = this.#refusalUnread(limitBytes);
+    if (refusal) return Promise.reject(refusal);
     this.#limitBytes = limitBytes;
     this.#slab = new Slab(this.#announced || limitBytes);
     return new Promise((resolve, reject) => {
@@ -73,7 +82,8 @@ export class IncomingBody implements ArrivingBody {
 
   /** The chunks of the body as they arrive. Use it instead of `read`. Rejects for the same reasons. */
   async *chunks(limitBytes: number): AsyncGenerator<Buffer> {
-    if (this.#announced > limitBytes) throw bodyTooLarge(limitBytes);
+    const refusal = this.#refusalUnread(limitBytes);
+    if (refusal) throw refusal;
     this.#limitBytes = limitBytes;
     const stopped = Promise.withResolvers<never>();
     stopped.promise.catch(() => undefined);
@@ -100,8 +110,34 @@ export class IncomingBody implements ArrivingBody {
     }
   }
 
+  /** The connection on which the body comes: of the client, or of a proxy. */
+  get socket(): Socket {
+    return this.#request.socket;
+  }
+
+  /** Estimated CPU time of reading the body and of dropping its rest, in ms. */
+  get costMs(): number {
+    const restMs = this.#isChunked ? CHUNKED_REFUSAL_MS : LONG_REFUSAL_MS;
+    const readMs = readingMs({ bytes: this.size + this.#madeBytes, chunks: this.#chunks });
+    return hasLongRest(this.#request) ? readMs + restMs : readMs;
+  }
+
+  get #isChunked(): boolean {
+    return this.#request.headers['transfer-encoding'] !== undefined;
+  }
+
+  /** Why the body is refused before it is read. Small plain bodies of known length are always read. */
+  #refusalUnread(limitBytes: number): GatewayError | undefined {
+    if (this.#announced > limitBytes) return bodyTooLarge(limitBytes);
+    const isCompressed = this.#request.headers['content-encoding'] !== undefined;
+    if (this.#announced <= SMALL_BODY_BYTES && !this.#isChunked && !isCompressed) return undefined;
+    const waitMs = this.payer ? this.#parts.refusedWork.waitMs(this.payer.walletId) : 0;
+    return waitMs > 0 ? tooMuchRefused(waitMs) : undefined;
+  }
+
   /** Counts bytes that other code keeps. Throws `too_many_concurrent` above the share of the wallet. */
   keep(bytes: number): void {
+    this.#madeBytes += bytes;
     if (!this.#parts.memory.take(this.payer?.walletId ?? '', bytes)) throw shareUsedUp();
     this.#taken += bytes;
   }

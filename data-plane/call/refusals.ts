@@ -19,3 +19,12 @@ export function bodyTooLarge(limitBytes: number): GatewayError {
 export function tooManyChunks(): GatewayError {
   return invalidRequest('The request body comes in too many small chunks. Send it in larger ones.');
 }
+
+/** The failure for a large body of a wallet whose refused bodies cost too much CPU time. */
+export function tooMuchRefused(retryAfterMs: number): GatewayError {
+  return new GatewayError(
+    'rate_limited',
+    'Too many large requests of this account were refused. Correct them, then wait before you send more.',
+    { retryAfterMs },
+  );
+}

@@ -16,6 +16,7 @@ export class Reply {
   readonly #response: ServerResponse;
   readonly #headers: Record<string, string>;
   #lateHeaders: (() => Record<string, string>) | undefined;
+  #dropsRest = false;
 
   constructor(response: ServerResponse, headers: Record<string, string>) {
     this.#response = response;
@@ -35,6 +36,11 @@ export class Reply {
   /** Sets a function that returns further headers when the answer begins. */
   lateHeaders(headers: () => Record<string, string>): void {
     this.#lateHeaders = headers;
+  }
+
+  /** Lets the answer disconnect at once instead of reading the rest of the request's body. */
+  dropRest(): void {
+    this.#dropsRest = true;
   }
 
   /** Sends a complete answer with its length. */
@@ -62,7 +68,8 @@ export class Reply {
     this.#headers['connection'] = 'close';
     this.#response.writeHead(status, this.#headers);
     this.#response.write(body);
-    drain(this.#response.req, () => this.#response.end());
+    if (this.#dropsRest) this.#response.end();
+    else drain(this.#response.req, () => this.#response.end());
   }
 
   /** Sends status and headers of a streamed answer. */

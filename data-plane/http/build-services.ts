@@ -1,4 +1,5 @@
 /** Builds the objects that all requests of a node share. */
+import { RefusedWork } from '@gateway/shared/refused-work';
 import type { Tracing } from '@gateway/shared/tracing';
 import { Bulkhead, FreeRequests, Sessions, StreamsByKey } from '../admission/bulkhead.ts';
 import type { IdempotencyStore } from '../admission/idempotency.ts';
@@ -126,5 +127,5 @@ export function buildBodies(
   const total = partOf(bodyMemoryBytes ?? BODY_MEMORY_BYTES, worker);
   const reserve = partOf(BODY_RESERVE_BYTES, worker);
   const memory = new SharedBudget({ total, reserve, floor: BODY_FLOOR_BYTES });
-  return { memory, slow: new SlowBodies(now) };
+  return { memory, slow: new SlowBodies(now), refusedWork: new RefusedWork(now) };
 }

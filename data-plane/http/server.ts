@@ -2,11 +2,13 @@
  * The node's HTTP server: serves the endpoint table, and answers every failure in the caller's own format.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import fastify, { LogController } from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GatewayError, asGatewayError } from '@gateway/shared/failures';
 import type { FailureCode } from '@gateway/shared/failures';
 import { LineLimit } from '@gateway/shared/line-limit';
+import type { Payers } from '@gateway/shared/refused-work';
 import { RequestPace } from '@gateway/shared/request-pace';
 import { networkOf } from '../admission/addresses.ts';
 import { CORS_HEADERS, openCall, unknownExpectation, wrongHost } from './arrival.ts';
@@ -78,7 +80,7 @@ export function buildServer(dependencies: ServerDependencies): FastifyInstance {
   const bodies = buildBodies(dependencies, services);
   const { log } = dependencies;
   const node: Node = { services, dependencies, bodies, log, lines: linesOf(services, dependencies) };
-  services.strangers.watch(app.server);
+  services.strangers.watch(app.server, bodies.refusedWork);
   const pace = new RequestPace({
     callerOf: ({ socket }) =>
       services.walletConnections.walletOf(socket) ?? services.strangers.networkOf(socket),
@@ -240,11 +242,25 @@ function fail(node: Node, call: OpenCall, error: GatewayError): void {
       'request failed',
     );
   }
+  if (error.status < 500) countRefused(node, call);
   if (isLeaving(node.dependencies)) call.reply.header('connection', 'close');
   const format = errorFormatOf({ ...call, generativeKey: hasGenerativeKey(call) });
   const { dialects } = node.services;
   const dialect = dialects[format] ?? dialects['openai-chat'];
   sendFailure(call.reply, error, dialect?.inbound);
+}
+
+/** The wallet and the network to which a connection belongs, as far as they are known. */
+function payersOf({ strangers, walletConnections }: Services, socket: Socket): Payers {
+  return { caller: walletConnections.walletOf(socket), network: strangers.networkOf(socket) };
+}
+
+/** Counts the cost of a refused body for its caller. One with a penalty is disconnected at once. */
+function countRefused({ bodies, services }: Node, { incoming, reply }: OpenCall): void {
+  const payers = payersOf(services, incoming.socket);
+  const caller = incoming.payer?.walletId ?? payers.caller;
+  bodies.refusedWork.spend(incoming.costMs, { ...payers, caller });
+  if (caller !== undefined && bodies.refusedWork.waitMs(caller) > 0) reply.dropRest();
 }
 
 /** Stack or message only: other fields of an error may hold content of a client or an upstream. */

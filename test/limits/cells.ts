@@ -101,6 +101,27 @@ export const paced = (row: Row): Row =>
     ],
   );
 
+/** Work that was refused to a caller, in both planes. */
+const REFUSED = 'shared/refused-work.ts';
+const REFUSED_TEST = 'shared/refused-work.test.ts';
+/** The row with the limits of refused work, and the tests of its plane. */
+export const penalised = (row: Row, proofs: readonly string[]): Row =>
+  withMore(
+    row,
+    [
+      ...['REFUSED_WORK', 'REFUSED_WORK_OF_NETWORK', 'REFUSED_WORK_OF_STRANGERS'].flatMap((name) => [
+        `${REFUSED} ${name}.perSecond`,
+        `${REFUSED} ${name}.atOnce`,
+      ]),
+      ...['LONGEST_PENALTY_MS', 'PENALTY_CONNECTIONS_PER_SECOND'].map((name) => `${REFUSED} ${name}`),
+    ],
+    [
+      `${REFUSED_TEST}: may cause refused work at once, then waits, and the wait shrinks with time`,
+      `${REFUSED_TEST}: opens few connections if all strangers together, and it among them, caused too much`,
+      ...proofs,
+    ],
+  );
+
 const NODE_LIMITS = 'data-plane/limits.ts';
 const CONTROL_LIMITS = 'control-plane/limits.ts';
 

@@ -1,5 +1,5 @@
 /** The limits of the entrances of the control plane. */
-import { all, limit, no, ofControl, paced } from './cells.ts';
+import { all, limit, no, ofControl, paced, penalised } from './cells.ts';
 import type { Cell, Row, Section } from './cells.ts';
 
 const ADMISSION = 'control-plane/request/admission.test.ts';
@@ -161,14 +161,17 @@ export const GRAPHQL_HTTP: Section = {
       ],
     ),
   },
-  chunks: everybody(
-    limit(ofControl('CHUNKS_PER_BODY'), `${ADMISSION}: must be announced by everybody but verified nodes`),
-    {
-      node: limit(
-        ofControl('CHUNKS_PER_BODY'),
-        `${ADMISSION}: is bounded for chunked bodies of nodes in bytes and in chunks`,
-      ),
-    },
+  chunks: penalised(
+    everybody(
+      limit(ofControl('CHUNKS_PER_BODY'), `${ADMISSION}: must be announced by everybody but verified nodes`),
+      {
+        node: limit(
+          ofControl('CHUNKS_PER_BODY'),
+          `${ADMISSION}: is bounded for chunked bodies of nodes in bytes and in chunks`,
+        ),
+      },
+    ),
+    [`${FREE_ANSWERS}: strangers with refused chunked bodies open few connections, and users keep theirs`],
   ),
   frames: all(no('HTTP/1.1 has no frames')),
   time: TIMES,

@@ -1,5 +1,5 @@
 /** The limits of the entrances of a node, and of the answers that it gets from upstreams. */
-import { all, limit, no, ofNode, paced } from './cells.ts';
+import { all, limit, no, ofNode, paced, penalised } from './cells.ts';
 import type { Cell, Row, Section } from './cells.ts';
 
 const ISOLATION = 'data-plane/endpoints/isolation.test.ts';
@@ -50,6 +50,7 @@ const TIMES = limit(
     `${ISOLATION}: is ended with 408 if it makes no progress`,
   ],
 );
+const REFUSED = 'data-plane/endpoints/refused-work.test.ts';
 const CHUNKS = limit(ofNode('CHUNKS_PER_BODY', 'FREE_CHUNKS', 'CHUNK_AVERAGE_BYTES', 'CHUNK_COST_BYTES'), [
   `${ISOLATION}: is refused while it arrives in chunks of one byte`,
   `${ISOLATION}: is refused while it arrives as a form in chunks of one byte`,
@@ -95,7 +96,10 @@ export const NODE_HTTP: Section = {
       ],
     ),
   ),
-  chunks: clients(no('bodies of strangers are dropped unread'), CHUNKS, CHUNKS),
+  chunks: penalised(clients(no('bodies of strangers are dropped unread'), CHUNKS, CHUNKS), [
+    `${REFUSED}: a wallet with many refused bodies gets 429 for large ones, until the penalty is over`,
+    `${REFUSED}: a network with refused chunked bodies opens few connections, and its customers more`,
+  ]),
   frames: all(no('HTTP/1.1 has no frames')),
   time: clients(TIMES, TIMES, TIMES),
   'CPU for password hashes': NO_HASHES,
