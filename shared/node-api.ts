@@ -29,6 +29,8 @@ export type ConfigEvent =
       chunk: number;
       chunks: number;
       entries: ConfigEntry[];
+      /** The JSON of the entries instead of `entries`, compressed with gzip, in base64. */
+      packed?: string | null;
     }
   | {
       __typename: 'ConfigDelta';
@@ -47,13 +49,14 @@ export type ConfigEvent =
  */
 export const CONFIG_SUBSCRIPTION = /* GraphQL */ `
   subscription DataPlaneConfig($nodeId: ID!, $fromRevision: Int) {
-    dataPlaneConfig(nodeId: $nodeId, fromRevision: $fromRevision) {
+    dataPlaneConfig(nodeId: $nodeId, fromRevision: $fromRevision, packed: true) {
       __typename
       ... on ConfigSnapshot {
         revision
         checksum
         chunk
         chunks
+        packed
         entries {
           kind
           key

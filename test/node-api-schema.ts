@@ -30,6 +30,7 @@ export const SCHEMA = buildSchema(/* GraphQL */ `
     chunk: Int!
     chunks: Int!
     entries: [ConfigEntry!]!
+    packed: String
   }
   type ConfigDelta {
     fromRevision: Int!
@@ -69,6 +70,6 @@ export const SCHEMA = buildSchema(/* GraphQL */ `
     nodeConfigAck(input: NodeConfigAckInput!): AckPayload!
   }
   type Subscription {
-    dataPlaneConfig(nodeId: ID!, fromRevision: Int): ConfigEvent!
+    dataPlaneConfig(nodeId: ID!, fromRevision: Int, packed: Boolean): ConfigEvent!
   }
 `);

@@ -1,4 +1,5 @@
 /** The configuration log: every change that nodes must apply, appended in the transaction of the change. */
+import { IsolationLevel } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ConfigEvent } from '@gateway/shared/node-api';
 import type { ConfigKey, ConfigKind, ConfigRecord } from '@gateway/shared/records';
@@ -58,9 +59,10 @@ export interface NodeFeed {
   acknowledge(nodeId: string, ack: Acknowledgement): Promise<void>;
   /**
    * The configuration for one node: a snapshot, or the changes since `fromRevision`, and then every further
-   * change. The iterator throws REVISION_GAP if changes since `fromRevision` are missing.
+   * change. The iterator throws REVISION_GAP if changes since `fromRevision` are missing. `isPacked`: whether
+   * the node reads compressed entries.
    */
-  follow(nodeId: string, fromRevision: number | null): AsyncIterableIterator<ConfigEvent>;
+  follow(nodeId: string, fromRevision: number | null, isPacked?: boolean): AsyncIterableIterator<ConfigEvent>;
 }
 
 /**
@@ -98,23 +100,66 @@ export async function latestRevision(em: EntityManager): Promise<number> {
   return (await queryOne<{ revision: number }>(em, sql`select revision from config_head`))?.revision ?? 0;
 }
 
-/** The rows above a revision and the head, read in one statement so that they belong together. */
+/** Maximum number of rows that are read at once, so that other work is done in between. */
+const READ_ROWS_MAX = 2_000;
+
+/** A row as the database returns it; all null but the head if there are no rows. */
+type FoundRow = Omit<LogRow, 'kind'> & { head: number; pruned_to: number; kind: ConfigKind | null };
+
+/**
+ * The rows above a revision and the head, read in one statement so that they belong together. Undefined if
+ * there are more than 2,000 rows: `readManyAfter` reads them.
+ */
 export async function readLogAfter(
   em: EntityManager,
   revision: number,
-): Promise<{ rows: LogRow[]; head: LogHead }> {
-  const found = await query<
-    Omit<LogRow, 'kind'> & { head: number; pruned_to: number; kind: ConfigKind | null }
-  >(
+): Promise<{ rows: LogRow[]; head: LogHead } | undefined> {
+  const found = await query<FoundRow>(
     em,
     sql`
     select h.revision as head, h.pruned_to, c.kind, c.key, c.revision, c.payload
-    from config_head h left join config_log c on c.revision > ${revision} order by c.revision`,
+    from config_head h left join lateral (select * from config_log where revision > ${revision}
+      order by revision limit ${READ_ROWS_MAX + 1}) c on true order by c.revision`,
   );
-  const rows = found.flatMap(({ kind, key, revision: changed, payload }) =>
-    kind ? [{ kind, key, revision: changed, payload }] : [],
+  if (found.length > READ_ROWS_MAX) return undefined;
+  return { rows: rowsOf(found), head: headOf(found) };
+}
+
+/**
+ * Reads all rows above a revision in one snapshot, in order of revisions and in parts, and returns the head
+ * to which they belong.
+ */
+export function readManyAfter(
+  em: EntityManager,
+  revision: number,
+  onRows: (rows: LogRow[]) => void,
+): Promise<LogHead> {
+  const snapshot = { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true };
+  return em.fork().transactional(async (inner) => {
+    await query(
+      inner,
+      sql`declare many no scroll cursor for
+        select h.revision as head, h.pruned_to, c.kind, c.key, c.revision, c.payload
+        from config_head h join config_log c on c.revision > ${revision} order by c.revision`,
+    );
+    let head: LogHead = { revision: 0, prunedTo: 0 };
+    for (;;) {
+      const found = await query<FoundRow>(inner, { text: `fetch ${READ_ROWS_MAX} from many`, values: [] });
+      if (found.length === 0) return head;
+      head = headOf(found);
+      onRows(rowsOf(found));
+    }
+  }, snapshot);
+}
+
+function rowsOf(found: readonly FoundRow[]): LogRow[] {
+  return found.flatMap(({ kind, key, revision, payload }) =>
+    kind ? [{ kind, key, revision, payload }] : [],
   );
-  return { rows, head: { revision: found[0]?.head ?? 0, prunedTo: found[0]?.pruned_to ?? 0 } };
+}
+
+function headOf([first]: readonly FoundRow[]): LogHead {
+  return { revision: first?.head ?? 0, prunedTo: first?.pruned_to ?? 0 };
 }
 
 /** One row per entry. Of several upserts of an entry the last counts; a removal overrides upserts. */

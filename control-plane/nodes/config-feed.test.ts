@@ -1,89 +1,32 @@
 import { generateKeyPairSync } from 'node:crypto';
-import fc from 'fast-check';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigChecksum } from '@gateway/shared/checksum';
-import type { ConfigEvent } from '@gateway/shared/node-api';
-import type { AccountRecord, CredentialRecord } from '@gateway/shared/records';
-import { exportPublicKey, unseal } from '@gateway/shared/sealing';
+import type { CredentialRecord } from '@gateway/shared/records';
+import { credentialContext, exportPublicKey, unseal } from '@gateway/shared/sealing';
+import { account, FeedNode } from '../../test/feed-node.ts';
 import { openMoney } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { announce, latestRevision } from '../database/config-log.ts';
-import type { ConfigChanges, LogRow } from '../database/config-log.ts';
+import type { ConfigChanges } from '../database/config-log.ts';
 import { query, sql } from '../database/sql.ts';
 import { decryptSecret, encryptSecret } from '../upstreams/stored-secrets.ts';
 import { recallLeases } from '../wallet/lease.recall.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { ConfigFeed } from './config-feed.ts';
-import { CHUNK_ENTRIES_MAX, ConfigState } from './config-state.ts';
-import { EventQueue } from './event-queue.ts';
+import { CHUNK_ENTRIES_MAX } from './config-state.ts';
 import { createNode } from './node.service.ts';
 import { registerNode } from './registration.service.ts';
 import { pruneTombstones } from './tombstones.ts';
 
 const keys = generateKeyPairSync('x25519');
 
-/** A stand-in for a node: applies the events of its stream and keeps the entries. */
-class FeedNode {
-  readonly entries = new Map<string, { kind: string; key: string; revision: number; payload: unknown }>();
-  readonly recalls: string[] = [];
-  revision = 0;
-  checksum = '';
-  readonly stream: AsyncIterableIterator<ConfigEvent>;
-
-  constructor(stream: AsyncIterableIterator<ConfigEvent>) {
-    this.stream = stream;
-  }
-
-  /** Applies events until `done` returns true. */
-  async until(done: () => boolean): Promise<void> {
-    while (!done()) {
-      const { value, done: ended } = await this.stream.next();
-      if (ended) throw new Error('The stream ended.');
-      this.apply(value);
-    }
-  }
-
-  /** Applies events up to this revision; a snapshot reaches its revision with the last chunk. */
-  reach(revision: number): Promise<void> {
-    return this.until(() => this.revision >= revision);
-  }
-
-  apply(event: ConfigEvent): void {
-    if (event.__typename === 'LeaseRecall') this.recalls.push(event.leaseId);
-    if (event.__typename === 'ConfigHeartbeat') this.revision = Math.max(this.revision, event.revision);
-    if (event.__typename === 'ConfigSnapshot') {
-      if (event.chunk === 0) this.entries.clear();
-      for (const entry of event.entries) this.entries.set(`${entry.kind} ${entry.key}`, entry);
-      if (event.chunk === event.chunks - 1) this.arrive(event);
-    }
-    if (event.__typename === 'ConfigDelta') {
-      for (const { kind, key } of event.removals) this.entries.delete(`${kind} ${key}`);
-      for (const entry of event.upserts) this.entries.set(`${entry.kind} ${entry.key}`, entry);
-      this.arrive(event);
-    }
-  }
-
-  /** The checksum over the entries that were applied. */
-  get ownChecksum(): string {
-    const sum = new ConfigChecksum();
-    for (const { kind, key, revision } of this.entries.values()) sum.toggle(kind, key, revision);
-    return sum.value;
-  }
-
-  private arrive({ revision, checksum }: { revision: number; checksum: string }): void {
-    this.revision = revision;
-    this.checksum = checksum;
-  }
-}
-
-const account = (id: string): AccountRecord => ({
-  kind: 'ACCOUNT',
+const credential = (id: string): CredentialRecord => ({
+  kind: 'CREDENTIAL',
   id,
-  walletId: id,
-  frozen: false,
-  suspended: false,
-  closed: false,
+  providerId: 'prv_one',
+  origin: 'https://upstream.test',
+  binding: null,
+  sealed: '',
 });
 
 let money: Money;
@@ -121,76 +64,32 @@ async function registered(name: string): Promise<{ nodeId: string; journalId: st
   return { nodeId: node.id, journalId };
 }
 
-describe('ConfigState', () => {
-  it('yields the same entries and checksum through a snapshot and through any sequence of deltas', () => {
-    const step = fc.record({ key: fc.nat(6), removed: fc.boolean() });
-    fc.assert(
-      fc.property(
-        fc.array(fc.array(step, { maxLength: 4 }), { maxLength: 12 }),
-        fc.nat(12),
-        (batches, joinAt) => {
-          const state = new ConfigState();
-          const early = new FeedNode(state.snapshot()[Symbol.iterator]() as never);
-          const late = new FeedNode(state.snapshot()[Symbol.iterator]() as never);
-          batches.forEach((batch, at) => {
-            const rows = new Map(
-              batch.map(({ key, removed }): [number, LogRow] => [
-                key,
-                {
-                  kind: 'ACCOUNT',
-                  key: String(key),
-                  revision: at + 1,
-                  payload: removed ? null : account(String(key)),
-                },
-              ]),
-            );
-            const delta = state.advance([...rows.values()], { revision: at + 1, prunedTo: 0 });
-            if (delta) early.apply(delta);
-            if (at === joinAt) for (const event of state.since(0) ?? []) late.apply(event);
-            else if (at > joinAt && delta) late.apply(delta);
-          });
-          if (joinAt >= batches.length) for (const event of state.since(0) ?? []) late.apply(event);
-          const fresh = new FeedNode(state.snapshot()[Symbol.iterator]() as never);
-          for (const event of state.snapshot()) fresh.apply(event);
-          for (const holder of [early, late, fresh]) {
-            expect(holder.ownChecksum).toBe(state.checksum);
-            expect([...holder.entries.keys()].sort()).toEqual([...fresh.entries.keys()].sort());
-          }
-        },
-      ),
-    );
-  });
-
-  it('splits a large snapshot into chunks with the same revision and checksum', () => {
-    const state = new ConfigState();
-    const count = CHUNK_ENTRIES_MAX * 2 + 1;
-    const rows = Array.from({ length: count }, (_, at): LogRow => ({
-      kind: 'ACCOUNT',
-      key: String(at),
-      revision: 1,
-      payload: account(String(at)),
-    }));
-    const delta = state.advance(rows, { revision: 1, prunedTo: 0 });
-    expect(delta && state.asEvents(delta)).toHaveLength(3);
-    const chunks = state.snapshot();
-    expect(chunks.map((chunk) => [chunk.chunk, chunk.chunks, chunk.entries.length])).toEqual([
-      [0, 3, CHUNK_ENTRIES_MAX],
-      [1, 3, CHUNK_ENTRIES_MAX],
-      [2, 3, 1],
-    ]);
-    expect(new Set(chunks.map((chunk) => chunk.checksum)).size).toBe(1);
-  });
-});
-
-describe('EventQueue', () => {
-  it('ends when too many items wait', async () => {
-    const queue = new EventQueue<number>(2);
-    expect([queue.push(1), queue.push(2), queue.push(3)]).toEqual([true, true, false]);
-    expect(await queue.next()).toBeUndefined();
-  });
-});
-
 describe('the configuration feed', () => {
+  it('sends compressed entries to a node that reads them, with credentials sealed beside them', async () => {
+    const { nodeId } = await registered('packed');
+    const revision = await change({ upsert: [account('packed'), credential('crd_packed')] });
+    const node = new FeedNode(feed.follow(nodeId, null, true));
+    await node.reach(revision);
+    expect(node.ownChecksum).toBe(node.checksum);
+    const sealed = node.entries.get('CREDENTIAL crd_packed')?.payload as CredentialRecord;
+    expect(unseal(sealed.sealed, keys.privateKey, credentialContext(sealed))).toBe('secret of crd_packed');
+    expect(node.packedParts).toBeGreaterThan(0);
+  });
+
+  it('reads a log of many rows in parts, and then sends a snapshot', async () => {
+    const { nodeId } = await registered('many');
+    const node = new FeedNode(feed.follow(nodeId, null, true));
+    await node.reach(await latestRevision(money.em()));
+    const many = Array.from({ length: CHUNK_ENTRIES_MAX * 2 + 100 }, (_, at) => account(`many ${at}`));
+    const revision = await change({ upsert: many });
+    await node.reach(revision);
+    expect(node.ownChecksum).toBe(node.checksum);
+    const late = new FeedNode(feed.follow(nodeId, null, true));
+    await late.reach(revision);
+    expect(late.ownChecksum).toBe(node.checksum);
+    await change({ remove: many.map(({ id }) => ({ kind: 'ACCOUNT', id })) });
+  });
+
   it('sends a snapshot, then every change as a delta, with matching checksums', async () => {
     const { nodeId } = await registered('follower');
     await change({ upsert: [account('one'), account('two')] });

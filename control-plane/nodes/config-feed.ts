@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { ConfigEvent } from '@gateway/shared/node-api';
-import { CONFIG_CHANNEL, readLogAfter } from '../database/config-log.ts';
+import { CONFIG_CHANNEL, readLogAfter, readManyAfter } from '../database/config-log.ts';
 import type { Acknowledgement, Acks, LogHead, LogRow, NodeFeed } from '../database/config-log.ts';
 import { requestError } from '../graphql/errors.ts';
 import { Listener } from '../database/listener.ts';
@@ -12,8 +12,8 @@ import { ConfigState } from './config-state.ts';
 import { EventQueue } from './event-queue.ts';
 import { resendRecalls } from './recalls.ts';
 import type { RecallTarget } from './recalls.ts';
-import { sealedEvent } from './sealed-events.ts';
-import type { SecretReaders } from './sealed-events.ts';
+import { eventFor } from './sealed-events.ts';
+import type { FeedEvent, SecretReaders } from './sealed-events.ts';
 import {
   ACK_CHANNEL,
   acknowledge,
@@ -43,6 +43,8 @@ export interface FeedParts extends Pick<SecretReaders, 'openCredential' | 'openS
 
 interface Stream extends RecallTarget {
   streamId: string;
+  /** Whether the node reads compressed entries. */
+  isPacked: boolean;
 }
 
 /** Follows the configuration log and sends it to every node that is connected here. One per process. */
@@ -98,11 +100,11 @@ export class ConfigFeed implements NodeFeed {
    * RATE_LIMITED after `stop`. The iterator throws REVISION_GAP if changes since `fromRevision` are missing,
    * and BAD_USER_INPUT if the node has not registered.
    */
-  follow(nodeId: string, fromRevision: number | null): AsyncIterableIterator<ConfigEvent> {
+  follow(nodeId: string, fromRevision: number | null, isPacked = false): AsyncIterableIterator<ConfigEvent> {
     if (this.#stopped) throw requestError('RATE_LIMITED', 'The control plane is stopping. Subscribe again.');
     for (const earlier of this.#streams.values()) if (earlier.nodeId === nodeId) earlier.queue.end();
-    const queue = new EventQueue<ConfigEvent>(QUEUE_MAX);
-    const stream: Stream = { nodeId, streamId: randomUUID(), queue, lastRecalled: '' };
+    const queue = new EventQueue<FeedEvent>(QUEUE_MAX);
+    const stream: Stream = { nodeId, streamId: randomUUID(), isPacked, queue, lastRecalled: '' };
     const events = this.#events(stream, fromRevision);
     return {
       next: () => events.next(),
@@ -149,6 +151,9 @@ export class ConfigFeed implements NodeFeed {
     await this.#read();
     try {
       await markStreams(em, [stream]);
+      while (!this.#state.isWhole && this.#reading) await this.#reading;
+      if (!this.#state.isWhole)
+        throw requestError('RATE_LIMITED', 'The configuration cannot be read at present. Subscribe again.');
       // No await between reading the state and adding the stream: a change in between would be lost.
       const first = fromRevision === null ? this.#state.snapshot() : this.#state.since(fromRevision);
       this.#streams.set(stream.streamId, stream);
@@ -158,10 +163,11 @@ export class ConfigFeed implements NodeFeed {
           'The changes since fromRevision are no longer kept. Subscribe without fromRevision.',
         );
       await resendRecalls(em, [stream]);
-      for (const event of first) yield await sealedEvent(event, publicKey, this.#readers);
+      const node = { publicKey, isPacked: stream.isPacked };
+      for (const event of first) yield await eventFor(node, event, this.#readers);
       yield this.#heartbeat();
       for (let event = await stream.queue.next(); event; event = await stream.queue.next()) {
-        yield await sealedEvent(event, publicKey, this.#readers);
+        yield await eventFor(node, event, this.#readers);
       }
     } finally {
       this.#streams.delete(stream.streamId);
@@ -188,11 +194,26 @@ export class ConfigFeed implements NodeFeed {
   async #readOn(): Promise<void> {
     do {
       this.#readAgain = false;
-      const { rows, head } = await readLogAfter(this.#parts.orm.em.fork(), this.#state.revision);
-      if (head.revision < this.#state.revision) this.#startOver();
-      else this.#advance(rows, head);
+      // A reading in parts has failed. Its state is of no one revision.
+      if (!this.#state.isWhole) this.#state = new ConfigState();
+      const em = this.#parts.orm.em.fork();
+      const few = await readLogAfter(em, this.#state.revision);
+      if (!few) await this.#readMany();
+      else if (few.head.revision < this.#state.revision) this.#startOver();
+      else this.#advance(few.rows, few.head);
       this.#readAt = performance.now();
     } while (this.#readAgain && !this.#stopped);
+  }
+
+  /** Reads many rows in parts; nodes then get a snapshot. */
+  async #readMany(): Promise<void> {
+    const state = this.#state;
+    const em = this.#parts.orm.em.fork();
+    const head = await readManyAfter(em, state.revision, (rows) => state.put(rows));
+    if (head.revision < state.revision) return this.#startOver();
+    state.advance([], head);
+    const parts = state.snapshot();
+    for (const stream of this.#streams.values()) for (const part of parts) stream.queue.push(part);
   }
 
   /** Sends open recalls again; a call during a round does nothing. Never rejects. */
@@ -237,7 +258,7 @@ export class ConfigFeed implements NodeFeed {
     );
   }
 
-  #heartbeat(): ConfigEvent {
+  #heartbeat(): Extract<ConfigEvent, { __typename: 'ConfigHeartbeat' }> {
     return { __typename: 'ConfigHeartbeat', revision: this.#state.revision, at: new Date().toISOString() };
   }
 

@@ -1,10 +1,10 @@
 /** Open recalls are sent to nodes again, in rounds, until the leases are returned. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ConfigEvent } from '@gateway/shared/node-api';
 import { openMoney } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { query, sql } from '../database/sql.ts';
 import { EventQueue } from './event-queue.ts';
+import type { FeedEvent } from './sealed-events.ts';
 import { resendRecalls } from './recalls.ts';
 import type { RecallTarget } from './recalls.ts';
 
@@ -25,7 +25,7 @@ async function holder(name: string, leases: number): Promise<RecallTarget> {
     select ${name} || no, ${walletId}, ${nodeId}, ${journalId}, no, 1, 0, clock_timestamp()
     from generate_series(1000, ${999 + leases}) as no`,
   );
-  return { nodeId, queue: new EventQueue<ConfigEvent>(256), lastRecalled: '' };
+  return { nodeId, queue: new EventQueue<FeedEvent>(256), lastRecalled: '' };
 }
 
 /** Empties the node's queue and returns the ids of the recalled leases in it. */

@@ -3,9 +3,9 @@
  * a node's reaction to it, can be lost.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { ConfigEvent } from '@gateway/shared/node-api';
 import { openRecalls } from '../wallet/lease.rows.ts';
 import type { EventQueue } from './event-queue.ts';
+import type { FeedEvent } from './sealed-events.ts';
 
 /** Maximum number of recalls per node and round. */
 const ROUND_RECALLS_MAX = 100;
@@ -13,7 +13,7 @@ const ROUND_RECALLS_MAX = 100;
 /** A connected node and its position in the list of its recalls. */
 export interface RecallTarget {
   nodeId: string;
-  queue: EventQueue<ConfigEvent>;
+  queue: EventQueue<FeedEvent>;
   /** Id of the lease whose recall was sent last; '' to start with the first. */
   lastRecalled: string;
 }

@@ -2,7 +2,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ConfigEvent } from '@gateway/shared/node-api';
 import type { SettingsRecord } from '@gateway/shared/records';
 import { exportPublicKey, unseal } from '@gateway/shared/sealing';
 import { createTestDatabase } from '../../test/database.ts';
@@ -10,7 +9,8 @@ import type { TestDatabase } from '../../test/database.ts';
 import { createOrm } from '../database/orm.ts';
 import { stateKeyReader } from '../secret-key/state-key.ts';
 import { UnreadableSecret } from '../upstreams/stored-secrets.ts';
-import { sealedEvent } from './sealed-events.ts';
+import { eventFor } from './sealed-events.ts';
+import type { FeedEvent } from './sealed-events.ts';
 
 const SECRET_KEY = 'a secret key of at least thirty-two bytes';
 const SETTINGS: SettingsRecord = {
@@ -23,7 +23,7 @@ const SETTINGS: SettingsRecord = {
   stateKey: null,
   nodeIds: [],
 };
-const EVENT: ConfigEvent = {
+const EVENT: FeedEvent = {
   __typename: 'ConfigDelta',
   fromRevision: 1,
   revision: 2,
@@ -51,7 +51,7 @@ async function settingsFor(
   onTrouble?: (error: unknown) => void,
 ): Promise<SettingsRecord> {
   const readers = { em, openStateKey: stateKeyReader(secretKey), openCredential: async () => '', onTrouble };
-  const event = await sealedEvent(EVENT, publicKey, readers);
+  const event = await eventFor({ publicKey, isPacked: true }, EVENT, readers);
   const [entry] = event.__typename === 'ConfigDelta' ? event.upserts : [];
   if (entry?.payload.kind !== 'SETTINGS') throw new Error('no settings');
   return entry.payload;

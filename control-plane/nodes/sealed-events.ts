@@ -4,6 +4,7 @@ import type { ConfigEntry, ConfigEvent } from '@gateway/shared/node-api';
 import type { CredentialRecord, SettingsRecord } from '@gateway/shared/records';
 import { credentialContext, seal } from '@gateway/shared/sealing';
 import { requestError } from '../graphql/errors.ts';
+import type { SnapshotPart } from './config-state.ts';
 import { UnreadableSecret } from '../upstreams/stored-secrets.ts';
 
 export interface SecretReaders {
@@ -16,19 +17,26 @@ export interface SecretReaders {
   onTrouble?: ((error: unknown) => void) | undefined;
 }
 
+/** An event before it is made for one node. */
+export type FeedEvent = Exclude<ConfigEvent, { __typename: 'ConfigSnapshot' }> | SnapshotPart;
+
 /**
- * The event with its secrets, sealed for this key. Throws REVISION_GAP if a credential was deleted meanwhile.
+ * The event for a node, with its secrets sealed for the node's key. Throws REVISION_GAP if a credential was
+ * deleted meanwhile.
  */
-export async function sealedEvent(
-  event: ConfigEvent,
-  publicKey: string,
+export async function eventFor(
+  node: { publicKey: string; isPacked: boolean },
+  event: FeedEvent,
   readers: SecretReaders,
 ): Promise<ConfigEvent> {
   const sealAll = (entries: ConfigEntry[]): Promise<ConfigEntry[]> =>
-    Promise.all(entries.map((entry) => sealedEntry(entry, publicKey, readers)));
-  if (event.__typename === 'ConfigSnapshot') return { ...event, entries: await sealAll(event.entries) };
+    Promise.all(entries.map((entry) => sealedEntry(entry, node.publicKey, readers)));
   if (event.__typename === 'ConfigDelta') return { ...event, upserts: await sealAll(event.upserts) };
-  return event;
+  if (event.__typename !== 'ConfigSnapshot') return event;
+  const { bucket, hasSecrets, ...part } = event;
+  if (hasSecrets) return { ...part, entries: await sealAll(bucket.entries()) };
+  if (node.isPacked) return { ...part, entries: [], packed: await bucket.packed() };
+  return { ...part, entries: bucket.entries() };
 }
 
 async function sealedEntry(

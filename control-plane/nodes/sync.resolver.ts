@@ -3,7 +3,7 @@
  * stream.
  */
 import 'reflect-metadata';
-import { Arg, Ctx, ID, Int, Mutation, Resolver, Root, Subscription } from 'type-graphql';
+import { Arg, Args, Ctx, Mutation, Resolver, Root, Subscription } from 'type-graphql';
 import type { ConfigEvent } from '@gateway/shared/node-api';
 import { actorOf, Authorized, nodeOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
@@ -22,13 +22,13 @@ import { workerById } from './node.service.ts';
 import { NodePayload } from './node.types.ts';
 
 import { registerNode } from './registration.service.ts';
-import { ConfigEventUnion, NodeConfigAckInput, NodeHeartbeatInput, NodeRegisterInput } from './sync.types.ts';
-
-/** The arguments of the configuration stream. */
-interface StreamArguments {
-  nodeId: string;
-  fromRevision?: number | null;
-}
+import {
+  ConfigEventUnion,
+  ConfigStreamArguments,
+  NodeConfigAckInput,
+  NodeHeartbeatInput,
+  NodeRegisterInput,
+} from './sync.types.ts';
 
 /** Operations of nodes. A node may act only for itself, identified by its token. */
 @Resolver()
@@ -133,17 +133,12 @@ export class SyncResolver {
     description:
       'A snapshot or the changes since fromRevision, then every further change. Ends with ' +
       'extensions.code=REVISION_GAP if changes since fromRevision are no longer kept.',
-    subscribe: ({ args, context }: { args: StreamArguments; context: Context }) =>
-      context.nodeFeed.follow(ownId(context, args.nodeId), args.fromRevision ?? null),
+    subscribe: ({ args, context }: { args: ConfigStreamArguments; context: Context }) =>
+      context.nodeFeed.follow(ownId(context, args.nodeId), args.fromRevision ?? null, args.packed === true),
   })
   dataPlaneConfig(
     @Root() event: ConfigEvent,
-    @Arg('nodeId', () => ID, { description: 'The node itself.' }) _nodeId: string,
-    @Arg('fromRevision', () => Int, {
-      nullable: true,
-      description: 'The revision that the node has; without it the stream begins with a snapshot.',
-    })
-    _fromRevision: number | null,
+    @Args(() => ConfigStreamArguments) _args: ConfigStreamArguments,
   ): ConfigEvent {
     return event;
   }

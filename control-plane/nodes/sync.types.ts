@@ -1,6 +1,6 @@
 /** GraphQL types of registration, heartbeats and the configuration stream of nodes. */
 import 'reflect-metadata';
-import { createUnionType, Field, ID, InputType, Int, ObjectType } from 'type-graphql';
+import { ArgsType, createUnionType, Field, ID, InputType, Int, ObjectType } from 'type-graphql';
 import type { ConfigKind, ConfigRecord } from '@gateway/shared/records';
 import { describeEnum } from '../graphql/enums.ts';
 import { AnyJson, DateTime, Decimal } from '../graphql/scalars.ts';
@@ -187,6 +187,22 @@ export class ConfigKey {
   key!: string;
 }
 
+/** The arguments of the configuration stream. */
+@ArgsType()
+export class ConfigStreamArguments {
+  @Field(() => ID, { description: 'The node itself.' })
+  nodeId!: string;
+
+  @Field(() => Int, {
+    nullable: true,
+    description: 'The revision that the node has; without it the stream begins with a snapshot.',
+  })
+  fromRevision?: number | null;
+
+  @Field(() => Boolean, { nullable: true, description: 'Whether the node reads `packed` of snapshots.' })
+  packed?: boolean | null;
+}
+
 /** One chunk of the whole configuration. */
 @ObjectType({ description: 'One chunk of the whole configuration.' })
 export class ConfigSnapshot {
@@ -202,8 +218,14 @@ export class ConfigSnapshot {
   @Field(() => Int, { description: 'Number of chunks.' })
   chunks!: number;
 
-  @Field(() => [ConfigEntry], { description: 'At most 2,000 entries.' })
+  @Field(() => [ConfigEntry], { description: 'At most 2,000 entries; empty if `packed` has them.' })
   entries!: ConfigEntry[];
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'The entries as JSON, compressed with gzip, in base64; null if `entries` has them.',
+  })
+  packed?: string | null;
 }
 
 /** Changes from one revision to another. */

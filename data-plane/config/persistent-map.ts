@@ -27,11 +27,16 @@ export class PersistentMap<Value> {
     this.size = size;
   }
 
-  /** A map with these entries. */
-  static from<Value>(entries: ReadonlyMap<string, Value>): PersistentMap<Value> {
+  /** A map with these entries, without those of undefined values. */
+  static from<Value>(entries: ReadonlyMap<string, Value | undefined>): PersistentMap<Value> {
     const shards = Array.from({ length: shardsFor(entries.size) }, () => new Map<string, Value>());
-    for (const [key, value] of entries) shards[placeOf(key, shards.length)]?.set(key, value);
-    return new PersistentMap(shards, entries.size);
+    let size = 0;
+    for (const [key, value] of entries) {
+      if (value === undefined) continue;
+      shards[placeOf(key, shards.length)]?.set(key, value);
+      size += 1;
+    }
+    return new PersistentMap(shards, size);
   }
 
   get(key: string): Value | undefined {
@@ -45,6 +50,8 @@ export class PersistentMap<Value> {
 
   /** A copy with these changes. A value is set under its key; undefined removes the key. */
   with(changes: ReadonlyMap<string, Value | undefined>): PersistentMap<Value> {
+    // The first snapshot of a node may have a million entries, which are not copied into one map first.
+    if (this.size === 0) return PersistentMap.from(changes);
     const shards = [...this.#shards];
     const copies = new Map<number, Map<string, Value>>();
     let { size } = this;
@@ -67,7 +74,9 @@ export class PersistentMap<Value> {
    * with its changed copy is fast.
    */
   *since(earlier: PersistentMap<Value>): Generator<Difference<Value>, undefined> {
-    if (earlier.#shards.length === this.#shards.length) {
+    if (earlier.size === 0) {
+      for (const after of this.values()) yield { before: undefined, after };
+    } else if (earlier.#shards.length === this.#shards.length) {
       for (const [at, shard] of this.#shards.entries()) {
         const old = earlier.#shards[at];
         if (old && old !== shard) yield* differences(old, shard);

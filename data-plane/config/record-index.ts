@@ -24,8 +24,9 @@ export class RecordIndex<Kind extends ConfigKind> {
   of(tables: Tables): PersistentMap<RecordOf<Kind>> {
     const table = tableOf(tables, this.#kind);
     if (table === this.#table) return this.#lookup;
+    if (!this.#table) return this.#first(table);
     const changes = new Map<string, RecordOf<Kind> | undefined>();
-    const differences = this.#table ? [...table.since(this.#table)] : differencesOf(table);
+    const differences = [...table.since(this.#table)];
     // Removals come first, because a key may move from one record to another in one change.
     for (const { before } of differences) {
       const record = this.#recordOf(before);
@@ -38,6 +39,18 @@ export class RecordIndex<Kind extends ConfigKind> {
       if (key) changes.set(key, record);
     }
     this.#lookup = this.#lookup.with(changes);
+    this.#table = table;
+    return this.#lookup;
+  }
+
+  #first(table: EntryTable): PersistentMap<RecordOf<Kind>> {
+    const all = new Map<string, RecordOf<Kind>>();
+    for (const entry of table.values()) {
+      const record = recordOf(entry, this.#kind);
+      const key = this.#keyOf(record);
+      if (key) all.set(key, record);
+    }
+    this.#lookup = PersistentMap.from(all);
     this.#table = table;
     return this.#lookup;
   }
@@ -69,8 +82,4 @@ export function problemsOf(tables: Tables): ReadonlyMap<string, string> {
 /** The record of a valid table entry. Entries are validated when they enter a table: the kind is certain. */
 export function recordOf<Kind extends ConfigKind>(entry: ConfigEntry, _kind: Kind): RecordOf<Kind> {
   return entry.payload as RecordOf<Kind>;
-}
-
-function differencesOf(table: EntryTable): { before: undefined; after: ConfigEntry }[] {
-  return Array.from(table.values(), (after) => ({ before: undefined, after }));
 }

@@ -1,11 +1,14 @@
 /**
  * Assembles a snapshot from its parts. Parts are decoded one by one, so that requests are served in between.
  */
-import type { ConfigEvent } from '@gateway/shared/node-api';
+import { gunzipSync } from 'node:zlib';
+import type { ConfigEntry, ConfigEvent } from '@gateway/shared/node-api';
 import { NO_TABLES, TablesDraft } from './tables.ts';
 import type { Tables } from './tables.ts';
 
 const CHUNKS_MAX = 10_000;
+/** Maximum size of the JSON of one part, in bytes: 2,000 entries of 32 kB. */
+const PART_BYTES_MAX = 64 * 1024 * 1024;
 
 type SnapshotEvent = Extract<ConfigEvent, { __typename: 'ConfigSnapshot' }>;
 
@@ -30,7 +33,7 @@ export class SnapshotParts {
   }
 
   /** Adds the next part. Returns false if it is not the next part; errors in its records are thrown later. */
-  add({ revision, checksum, chunk, chunks, entries }: SnapshotEvent): boolean {
+  add({ revision, checksum, chunk, chunks, entries, packed }: SnapshotEvent): boolean {
     const first = this.#first;
     const fits =
       this.#next === chunk &&
@@ -42,7 +45,7 @@ export class SnapshotParts {
     if (!fits) return false;
     this.#next += 1;
     try {
-      if (this.#failure === undefined) this.#draft.put(entries);
+      if (this.#failure === undefined) this.#draft.put(packed ? unpack(packed) : entries);
     } catch (error) {
       this.#failure = error;
     }
@@ -62,4 +65,12 @@ export class SnapshotParts {
       },
     };
   }
+}
+
+/** The entries of a compressed part. Throws if they are no JSON of entries. */
+function unpack(packed: string): ConfigEntry[] {
+  const bytes = gunzipSync(Buffer.from(packed, 'base64'), { maxOutputLength: PART_BYTES_MAX });
+  const entries: unknown = JSON.parse(bytes.toString('utf8'));
+  if (!Array.isArray(entries)) throw new Error('a part of the snapshot is not a list of entries');
+  return entries;
 }

@@ -4,7 +4,7 @@
  */
 import { ConfigChecksum } from '@gateway/shared/checksum';
 import type { ConfigEntry } from '@gateway/shared/node-api';
-import type { ConfigKind } from '@gateway/shared/records';
+import type { ConfigKind, ConfigRecord } from '@gateway/shared/records';
 import { DecodeError, decodeRecord } from './decode.ts';
 import { PersistentMap } from './persistent-map.ts';
 
@@ -50,6 +50,8 @@ export class TablesDraft {
   readonly #base: Tables;
   readonly #checksum: ConfigChecksum;
   readonly #changes = new Map<ConfigKind, Map<string, TableEntry | undefined>>();
+  /** Ids of wallets: the keys and the account of a wallet share one string. */
+  readonly #walletIds = new Map<string, string>();
 
   constructor(base: Tables) {
     this.#base = base;
@@ -60,8 +62,16 @@ export class TablesDraft {
   put(entries: readonly ConfigEntry[]): void {
     for (const each of entries) {
       const entry = decodeEntry(each);
+      this.#shareWalletId(entry.payload);
       this.#set(entry.kind, entry.key, entry);
     }
+  }
+
+  #shareWalletId(record: ConfigRecord): void {
+    if (record.kind !== 'API_KEY' && record.kind !== 'ACCOUNT') return;
+    const known = this.#walletIds.get(record.walletId);
+    if (known === undefined) this.#walletIds.set(record.walletId, record.walletId);
+    else record.walletId = known;
   }
 
   remove(names: TableChange['removals']): void {

@@ -34,8 +34,8 @@ const EMPTY_DATABASE = 'gateway_bench_empty';
 const MIB = 1024 * 1024;
 const OUTPUT = join(import.meta.dirname, '..', '..', '.bench');
 const PRELOAD = ['--expose-gc', '--import', join(import.meta.dirname, 'report-usage.ts')];
-/** A query budget above the cost of all rounds. */
-const CONTROL_ENV = { QUERY_BUDGET: '1000000000' };
+/** A query budget above the cost of all rounds, and one key for all control planes of the database. */
+const CONTROL_ENV = { QUERY_BUDGET: '1000000000', SECRET_KEY: 'the secret key of a database for benchmarks' };
 interface Snapshot {
   seconds: number;
   /** CPU time of the node since its start, in s. */

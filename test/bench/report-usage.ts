@@ -11,6 +11,8 @@ import { heaviest } from './profile.ts';
 /** The young generation shrinks at the second collection; free pages are returned some seconds later. */
 const COLLECTIONS = 4;
 const RETURNED_MS = 4_000;
+/** Time after a report until pauses count again. */
+const COUNTED_AGAIN_MS = 50;
 /** Interval between two samples of the profiler, in µs. */
 const SAMPLE_MICROS = 200;
 const NANOS_PER_MS = 1e6;
@@ -41,6 +43,7 @@ async function settle(): Promise<void> {
 function report(): void {
   const pauseMs = longestPauseMs;
   const delayP99Ms = delay.percentile(99) / NANOS_PER_MS;
+  const delayMaxMs = delay.max / NANOS_PER_MS;
   globalThis.gc?.();
   const { user, system } = process.cpuUsage();
   process.send?.({
@@ -50,9 +53,13 @@ function report(): void {
     peakBytes: process.resourceUsage().maxRSS * 1024,
     pauseMs,
     delayP99Ms,
+    delayMaxMs,
   });
-  longestPauseMs = 0;
-  delay.reset();
+  // The monitor notes the collection above only when its timer runs again.
+  setTimeout(() => {
+    longestPauseMs = 0;
+    delay.reset();
+  }, COUNTED_AGAIN_MS);
 }
 
 async function startProfile(): Promise<void> {

@@ -11,6 +11,10 @@ export interface Usage {
   pauseMs: number;
   /** The 99th percentile of the delay of the event loop since the last report, in ms. */
   delayP99Ms: number;
+  /** The longest delay of the event loop since the last report, in ms. */
+  delayMaxMs: number;
+  /** Largest memory since the start. */
+  peakBytes: number;
 }
 
 /** Ticks of CPU time per second in `/proc`: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
@@ -23,6 +27,11 @@ const TIMES = [11, 12, 13, 14];
 /** Asks a process for its report. */
 export function usageOf(process: HouseProcess): Promise<Usage> {
   return ask<Usage>(process, 'usage', 'usage');
+}
+
+/** Asks a process for its report after it has returned free memory to the system, which takes 16 s. */
+export function settledUsageOf(process: HouseProcess): Promise<Usage> {
+  return ask<Usage>(process, 'settled usage', 'usage');
 }
 
 /** Profiles a process while the work runs. Returns its heaviest functions. */
