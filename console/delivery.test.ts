@@ -24,7 +24,7 @@ describe.skipIf(!ready)('the first data', () => {
     { where: '/pricing', asked: ['Pricing', 'Visitor'] },
     { where: '/pricing/coder-max', asked: ['Model', 'Visitor'] },
     { where: '/keys', asked: ['KeyPools', 'Keys', 'Viewer'] },
-  ])('of $where is asked for once', async ({ where, asked }) => {
+  ])('is requested once on $where', async ({ where, asked }) => {
     const names: string[] = [];
     const { page } = house.tab;
     const note = (request: { url(): string; postData(): string | null }) => {

@@ -25,7 +25,7 @@ it('a passkey becomes the JSON that the service accepts', async () => {
 });
 
 it.each(['NotAllowedError', 'AbortError', 'SecurityError', 'OperationError', 'NotSupportedError'])(
-  'a browser that ends it by %s has declined: no form waits for it forever',
+  '%s of the browser counts as declined, and no form waits forever',
   async (name) => {
     browserThat(() => Promise.reject(new DOMException('No.', name)));
     expect(await createPasskey({})).toEqual({ kind: 'declined' });

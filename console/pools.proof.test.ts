@@ -81,7 +81,7 @@ describe.skipIf(!ready)('a pool', () => {
     ['QUOTE_EXPIRED', 'The quote has expired. You were not charged. Review the new price.'],
     ['SUBDOMAIN_TAKEN', 'Another pool uses this subdomain. Choose another.'],
     ['STOREFRONT_CLOSED', 'The storefront has closed. You were not charged.'],
-  ])('that is refused with %s says so, and what was filled in stays', async (code, words) => {
+  ])('shows the refusal %s, and keeps the input', async (code, words) => {
     await visit('/pools', async (page) => {
       await fillIn(page);
       house.stage.fake.state.refusal = code;

@@ -49,7 +49,7 @@ describe.skipIf(!ready)('in the long language', () => {
 
 describe.skipIf(!ready)('every page', () => {
   test.each(['/pricing', '/playground?chat=cnv_1', '/keys', '/usage'])(
-    '%s stands still where movement is not wanted, and shows the focus where colours are forced',
+    '%s moves nothing with reduced motion, and shows the focus with forced colours',
     async (where) => {
       await house.visit(where, async (page) => {
         const moving = await page.evaluate(() =>

@@ -168,7 +168,7 @@ describe('a bill', () => {
     ['key_disabled', false, undefined],
     ['upstream_failed', true, undefined],
     ['unavailable', true, undefined],
-  ] as const)('cut by %s (content relayed: %s) is charged as %s', async (code, relayed, outcome) => {
+  ] as const)('is charged if it is cut by %s (content relayed: %s): %s', async (code, relayed, outcome) => {
     const { bill } = await open();
     const error = new GatewayError(code, 'Try again.', code === 'key_disabled' ? { byOwner: true } : {});
     await bill.cut(error, relayed);
@@ -184,7 +184,7 @@ describe('a bill', () => {
     [true, 'OPERATOR_CUT'],
     [false, 'NO_CONTENT'],
   ] as const)(
-    'cut by the operator (content relayed: %s) is free and reported as %s',
+    'is free if it is cut by the operator (content relayed: %s), and reported as %s',
     async (relayed, outcome) => {
       const { bill } = await open();
       await bill.cut(failure('key_disabled'), relayed);
@@ -251,7 +251,7 @@ describe('a bill', () => {
     ['upstream_timeout', 'UPSTREAM_FAILED', 'FAILED'],
     ['internal', 'UPSTREAM_FAILED', 'FAILED'],
     ['insufficient_funds', 'REFUSED', 'FAILED'],
-  ] as const)('that ends with %s is reported as %s, %s, at no cost', async (code, outcome, status) => {
+  ] as const)('is free if it ends with %s, and reported as %s, %s', async (code, outcome, status) => {
     const { bill } = await open();
     const error = failure(code);
     bill.close(error);

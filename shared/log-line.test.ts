@@ -44,7 +44,7 @@ describe('the log', () => {
     ['info', 1],
     ['error', 0],
     ['silent', 0],
-  ])('with LOG_LEVEL %s has %i of a debug line and a warning', (lowest, count) => {
+  ])('writes with LOG_LEVEL %s %i lines of a debug line and a warning', (lowest, count) => {
     expect(linesOf(lowest)).toHaveLength(count);
   });
 

@@ -120,7 +120,7 @@ describe('free answers', () => {
   it.each([
     [200, 'GET'],
     [402, 'POST'],
-  ])('with status %i to %s wait when the caller had its share', async (status, method) => {
+  ])('wait with status %i to %s when the caller had its share', async (status, method) => {
     const spent = spentPace();
     expect(await atOnce(spent, 5, status, method)).toBe(1);
   });

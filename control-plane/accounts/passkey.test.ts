@@ -89,7 +89,7 @@ describe('a passkey', () => {
     ['for another relying party', { rpId: 'evil.example' }],
     ['without user verification', { verified: false }],
     ['for an unknown challenge', { challenge: Buffer.from('made up').toString('base64url') }],
-  ])('can neither be added nor sign in with a response %s', async (name, deviation) => {
+  ])('is refused with a response %s, when it is added and at sign-in', async (name, deviation) => {
     const email = `${name.replaceAll(' ', '-')}@example.com`;
     const browser = await test.user(email);
     const refused = await add(browser, new SoftwarePasskey(), deviation);
@@ -220,7 +220,7 @@ describe('relyingPartyOf', () => {
     ['http://console.example.com', null],
     ['https://192.0.2.1', null],
     ['https://[2001:db8::1]', null],
-  ])('of the console address %s is %o', (consoleUrl, party) => {
+  ])('returns for the console address %s: %o', (consoleUrl, party) => {
     expect(relyingPartyOf({ consoleUrl })).toEqual(party);
   });
 });

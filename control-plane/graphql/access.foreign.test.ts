@@ -266,7 +266,7 @@ describe('objects of another user', () => {
   });
 
   it.each(['other', 'administrator'] as const)(
-    'are not found by the caller "%s" in any mutation, and nothing changes',
+    'are NOT_FOUND for the caller "%s" in every mutation, and nothing changes',
     async (name) => {
       const before = await tableDigests(em());
       const answers: Record<string, unknown> = {};

@@ -133,7 +133,7 @@ describe('access to fields', () => {
   }
 
   it.each(['Query', 'Mutation', 'Subscription'])(
-    'of %s follows role and scope for every caller',
+    'follows role and scope for every caller (%s)',
     async (root) => {
       const wrong: string[] = [];
       for (const field of fieldsOf(root)) {
@@ -155,7 +155,7 @@ describe('access to fields', () => {
     ['AdminQuery', 'admin'],
     ['User', 'viewer'],
   ])(
-    'of %s follows role and scope for every caller, below the field %s',
+    'follows role and scope for every caller (%s, below the field %s)',
     async (type, below) => {
       const wrong: string[] = [];
       for (const field of fieldsOf(type)) {

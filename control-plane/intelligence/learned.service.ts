@@ -135,7 +135,11 @@ async function undo(em: EntityManager, key: ContentKey, { item, replacedText: te
 }
 
 function tooLate(): UserFailure {
-  return new UserFailure('NOT_FOUND', 'It cannot be undone any more. Change or delete the item.', 'ids');
+  return new UserFailure(
+    'NOT_FOUND',
+    'This change can no longer be undone. Change or delete the item.',
+    'ids',
+  );
 }
 
 /** Deletes expired items and old notices. */

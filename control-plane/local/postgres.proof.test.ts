@@ -116,7 +116,7 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test.runIf(isSuperuser)(
-    'runs as a user of its own if root starts it, also after one of nobody',
+    'runs as a user of its own if root starts it, also on a cluster of nobody',
     async () => {
       const first = await start();
       const { uid } = statSync(`/proc/${first.pid}`);

@@ -226,7 +226,7 @@ describe('a running process', () => {
     [{ start: 0, instanceId: 'x' }, 'start'],
     [{ start: 1, instanceId: '' }, undefined],
     [{ start: 1, instanceId: 'x'.repeat(501) }, undefined],
-  ])('is refused with %o as its start and process id', async (process, field) => {
+  ])('is refused with the start and process id %o', async (process, field) => {
     const wrong = register({ ...(await money.node()), process });
     await expect(wrong).rejects.toMatchObject({ code: 'INVALID', ...(field && { field: ['input', field] }) });
   });

@@ -25,12 +25,15 @@ describe('isWithinLimits', () => {
     [1_000_000_000n, 1_000_000_000n, true],
     [1_000_010_000n, 0n, false],
     [1_000_000_000n, 1_000_010_000n, false],
-  ])('of %s if %s was paid in today is the answer of checkTopUpAmount: %s', (amount, today, isWithin) => {
-    expect(isWithinLimits(amount, LIMITS, today)).toBe(isWithin);
-    const check = () => checkTopUpAmount(amount, LIMITS, today);
-    if (isWithin) expect(check()).toBe(amount);
-    else expect(check).toThrow();
-  });
+  ])(
+    'has for %s, if %s was paid in today, the same answer as checkTopUpAmount: %s',
+    (amount, today, isWithin) => {
+      expect(isWithinLimits(amount, LIMITS, today)).toBe(isWithin);
+      const check = () => checkTopUpAmount(amount, LIMITS, today);
+      if (isWithin) expect(check()).toBe(amount);
+      else expect(check).toThrow();
+    },
+  );
 });
 
 describe('checkTopUpAmount', () => {
@@ -79,7 +82,7 @@ describe("the processor's cents", () => {
   });
 
   it.each([0, -1, 0.5, Number.NaN, 2 ** 53, '2500', null, undefined, {}, 5n])(
-    'are none of row %#',
+    'are null for row %#',
     (value) => {
       expect(microsOf(value)).toBeNull();
     },

@@ -148,7 +148,7 @@ describe('a refund', () => {
   it.each<[string, string, Partial<UserError>]>([
     ['25.01', 'more than is left', { code: 'INVALID', field: ['input', 'amount'] }],
     ['0', 'nothing', { code: 'INVALID', field: ['input', 'amount'] }],
-  ])('of %s dollars, %s, is refused', async (amount, _name, error) => {
+  ])('is refused for %s dollars, %s', async (amount, _name, error) => {
     const customer = await house.customer();
     const { topUp } = await customer.paid('25');
     expect(await refund(topUp.id, amount)).toMatchObject([error]);

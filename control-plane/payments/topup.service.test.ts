@@ -137,14 +137,17 @@ describe('a payment', () => {
     expect((await equal.learn(PAID)).issue).toBeNull();
   });
 
-  it.each(['SUSPENDED', 'DELETED'])('of an account that is %s is credited and named', async (state) => {
-    const { userId, learn, cash } = await newTopUp();
-    await query(em(), sql`update users set state = ${state} where id = ${userId}`);
-    const mails = await mailsQueued();
-    expect(await learn(PAID)).toMatchObject({ state: 'CREDITED', issue: 'ACCOUNT_NOT_ACTIVE' });
-    expect(await cash()).toBe(25n * DOLLAR);
-    expect(await mailsQueued()).toBe(mails);
-  });
+  it.each(['SUSPENDED', 'DELETED'])(
+    'is credited, with an issue, for an account that is %s',
+    async (state) => {
+      const { userId, learn, cash } = await newTopUp();
+      await query(em(), sql`update users set state = ${state} where id = ${userId}`);
+      const mails = await mailsQueued();
+      expect(await learn(PAID)).toMatchObject({ state: 'CREDITED', issue: 'ACCOUNT_NOT_ACTIVE' });
+      expect(await cash()).toBe(25n * DOLLAR);
+      expect(await mailsQueued()).toBe(mails);
+    },
+  );
 
   it('is an error if it was posted with another amount, and changes nothing', async () => {
     const { id, walletId, learn } = await newTopUp();

@@ -21,7 +21,7 @@ describe('a list of models', () => {
       'https://bedrock-runtime.amazonaws.com.evil.example',
     ],
     ['http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
-  ])('of %s is asked for at %s', (baseUrl, host) => {
+  ])('is requested for %s at %s', (baseUrl, host) => {
     expect(hostFor(baseUrl)).toBe(host);
   });
 

@@ -256,7 +256,7 @@ describe('the list of attempts', () => {
     ['UPSTREAM_FAILED', 'upstream_failed', 'BROKE_OFF', 'upstream_failed'],
     ['REFUSED', 'unavailable', 'ANSWERED', null],
   ] as const)(
-    'for outcome %s (%s) without a list has one attempt: %s',
+    'has one attempt for outcome %s (%s) without a list: %s',
     (outcome, code, became, errorCode) => {
       const entry = { routeId: 'rte_1', outcome, errorCode: code, latencyMs: null };
       expect(allTried(null, entry).attempts).toMatchObject([{ outcome: became, errorCode, ms: 0 }]);

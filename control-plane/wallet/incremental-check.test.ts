@@ -120,7 +120,7 @@ const rowsOf = (table: string, side: '<=' | '>'): string => {
 };
 
 describe('the incremental ledger check', () => {
-  it('seals what it has checked, once nobody adds to it any more, and starts after it', async () => {
+  it('seals checked rows that can no longer grow, and continues after them', async () => {
     const state = await queryOne<{ ranges: number; days: number; journal: number; all: boolean }>(
       money.em(),
       sql`select (select count(*)::integer from check_segment) as ranges,

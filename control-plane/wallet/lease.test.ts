@@ -211,7 +211,7 @@ describe('leases', () => {
   });
 
   it.each([10, -10])(
-    'of a live node are not reclaimed when the clock of PostgreSQL jumps by %d years',
+    'are not reclaimed from a live node when the clock of PostgreSQL jumps by %d years',
     async (years) => {
       const request = { ...(await setting({ cash: 10n * PRICE })), waiting: 10n * PRICE };
       const lease = await requestLease(money.em(), request);
@@ -242,7 +242,7 @@ describe('leases', () => {
     },
   );
 
-  it('of a lost node are reclaimed in time when the clock of PostgreSQL jumps back ten years', async () => {
+  it('are reclaimed from a lost node in time when the clock of PostgreSQL jumps back ten years', async () => {
     const request = await setting({ cash: 60n * PRICE });
     const lease = await requestLease(money.em(), request);
     await query(

@@ -72,7 +72,7 @@ describe('a movement', () => {
     ['cash paid back', returnCash, FUNDING, 'CASH', -5n],
     ['a purchase', payFromCash, 'revenue', 'CASH', -5n],
     ['a refunded purchase', refundPurchase, 'revenue', 'CASH', 5n],
-  ] as const)('of %s changes only its two accounts', async (_name, move, against, bucket, change) => {
+  ] as const)('changes only the two accounts of %s', async (_name, move, against, bucket, change) => {
     const { walletId } = await money.wallet({ cash: 7n, gift: 9n });
     const movement = movementOf(walletId, 5n);
     const { outcome, transactionId } = await move(money.em(), movement);
@@ -101,7 +101,7 @@ describe('a movement', () => {
     ['a gift', debitGift],
     ['cash paid back', returnCash],
     ['a purchase', payFromCash],
-  ])('that debits %s can take at most the whole balance', async (_name, take) => {
+  ])('can debit at most the whole balance of %s', async (_name, take) => {
     const { walletId } = await money.wallet({ cash: 7n, gift: 7n });
     expect((await take(money.em(), movementOf(walletId, 8n))).outcome).toBe('INSUFFICIENT');
     expect((await take(money.em(), movementOf(walletId, 7n))).outcome).toBe('POSTED');
@@ -316,7 +316,7 @@ describe('an adjustment by hand', () => {
     ['CASH', -10n, 'ADJUSTMENT', { cash: 0n, gift: 10n }],
     ['GIFT', 5n, 'GIFT_ADMIN', { cash: 10n, gift: 15n }],
     ['GIFT', -10n, 'ADJUSTMENT', { cash: 10n, gift: 0n }],
-  ] as const)('of %s by %d gets an entry of kind %s', async (bucket, amount, kind, after) => {
+  ] as const)('gets for %s by %d an entry of kind %s', async (bucket, amount, kind, after) => {
     const { userId } = await money.wallet({ cash: 10n, gift: 10n });
     const idempotencyKey = `k ${bucket} ${amount}`;
     const done = await adjust(money.em(), { ...adjustment, userId, bucket, amount, idempotencyKey });
@@ -341,7 +341,7 @@ describe('an adjustment by hand', () => {
     [{ idempotencyKey: 'x'.repeat(65) }, 'INVALID', 'idempotencyKey'],
     [{ amount: -11n }, 'INSUFFICIENT_BALANCE', 'amount'],
     [{ userId: 'usr_nobody' }, 'NOT_FOUND', null],
-  ])('with %o is refused and moves nothing', async (wrong, code, field) => {
+  ])('is refused with %o and moves nothing', async (wrong, code, field) => {
     const { userId } = await money.wallet({ cash: 10n });
     const right = { ...adjustment, userId, bucket: 'CASH' as const, amount: 1n, idempotencyKey: 'k' };
     await expect(adjust(money.em(), { ...right, ...wrong })).rejects.toMatchObject({

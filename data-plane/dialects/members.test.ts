@@ -136,7 +136,7 @@ describe('a price', () => {
     ['anthropic-messages', '{"model":"m","mcp_servers":[{"url":"https://a.example"}]}', '/mcp_servers'],
     ['openai-responses', '{"model":"m","tools":[{"type":"mcp","server_url":"https://a"}]}', '/tools/0'],
     ['openai-chat', '{"model":"m","models":["dear"]}', '/models'],
-  ] as const)('in %s is refused at %s', (name, text, pointer) => {
+  ] as const)('is refused in %s at %s', (name, text, pointer) => {
     expect(() => send(DIALECTS[name], text)).toThrow(pointer);
   });
 });

@@ -60,14 +60,17 @@ describe('a client that disconnects from a stream', () => {
     ['resetting its connection', (socket) => socket.resetAndDestroy()],
     ['ending its side', (socket) => socket.end()],
     ['sending malformed HTTP', (socket) => socket.write('\u0000 garbage \r\n\r\n')],
-  ])('by %s after content is charged, and the upstream is closed', async (_name, disconnect) => {
-    const { socket, text } = ask();
-    await until(() => text().includes('lo'));
-    disconnect(socket);
-    await until(() => node.ledger.open === 0 && upstream.openSockets() === 0);
-    expect(node.ledger.charges).toMatchObject([{ outcome: 'CLIENT_LEFT', cost: '100000' }]);
-    socket.destroy();
-  });
+  ])(
+    'is charged if it disconnects by %s after content, and the upstream is closed',
+    async (_name, disconnect) => {
+      const { socket, text } = ask();
+      await until(() => text().includes('lo'));
+      disconnect(socket);
+      await until(() => node.ledger.open === 0 && upstream.openSockets() === 0);
+      expect(node.ledger.charges).toMatchObject([{ outcome: 'CLIENT_LEFT', cost: '100000' }]);
+      socket.destroy();
+    },
+  );
 
   it('is charged once, as delivered, if the charge is being written', async () => {
     upstream.play = () => ({ headers: SSE, chunks: [...WORDS, ...END] });

@@ -179,7 +179,7 @@ describe('the address of a stored file', () => {
   it.each([
     'https://example.com/generativelanguage.googleapis.com/a.png',
     'https://storage.googleapis.com/b/a',
-  ])('is not one of another host: %s', async (uri) => {
+  ])('is not recognised in an address of another host: %s', async (uri) => {
     const body = JSON.stringify({ contents: [{ role: 'user', parts: [partOf(uri)] }] });
     expect((await node.call({ path, body, headers: headers() })).status).toBe(200);
   });

@@ -86,7 +86,7 @@ describe('an upgrade', () => {
     ['two models', '?model=swift&model=other', 400],
     ['an unknown model', '?model=nope', 404],
     ['a call id', '?model=swift&call_id=1', 400],
-  ])('with %s is refused in HTTP', async (name, query, expected) => {
+  ])('is refused in HTTP with %s', async (name, query, expected) => {
     const bearer = name === 'a wrong key' ? `sk-${'0'.repeat(48)}` : node.secret;
     const [status, text] = await refused(query, { bearer });
     expect(status).toBe(expected);
@@ -184,7 +184,7 @@ describe('a response', () => {
     ['cancelled', false, []],
     ['cancelled', true, [{ outcome: 'CLIENT_LEFT' }]],
     ['incomplete', true, [{ outcome: 'DELIVERED' }]],
-  ])('with the end %s (content: %s) is charged as expected', async (status, content, charges) => {
+  ])('is charged or free by its end %s (content: %s)', async (status, content, charges) => {
     const client = await openSession();
     created();
     if (content) delta();
@@ -264,7 +264,7 @@ describe('a response', () => {
   });
 
   it.each(['insufficient_funds', 'unavailable'] as const)(
-    'in progress is charged only if the customer caused the end of the session (%s)',
+    'is charged only if the customer caused the end of the session during it (%s)',
     async (code) => {
       const client = await openSession();
       created();
@@ -419,7 +419,7 @@ describe('frames', () => {
   it.each([
     ['binary data', Buffer.from([0, 1, 2]), 1003, 'text frames'],
     ['17 MiB', 'x'.repeat(17 * 1024 * 1024), 1009, 'larger than 16 MiB'],
-  ])('of %s from the client end the session with an error event', async (_name, frame, code, words) => {
+  ])('end the session with an error event if the client sends %s', async (_name, frame, code, words) => {
     const client = await openSession();
     client.socket.send(frame);
     expect(await client.closed).toBe(code);
@@ -435,7 +435,7 @@ describe('frames', () => {
     ['too large', 'x'.repeat(17 * 1024 * 1024), 1009],
     ['of binary data', Buffer.from([0, 1, 2]), 1003],
   ])(
-    '%s in the middle of a response end the session, and the response is charged',
+    'end the session, and the response is charged, if they are %s in the middle of a response',
     async (_name, frame, code) => {
       const client = await openSession();
       created();

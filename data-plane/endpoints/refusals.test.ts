@@ -149,7 +149,7 @@ describe('a key', () => {
     expect(text).toContain(`${node.store.settings.consoleUrl}/wallet`);
   });
 
-  it('replaced by a rotation is accepted until its grace period ends', async () => {
+  it('is accepted until its grace period ends if a rotation has replaced it', async () => {
     const { secret, record } = makeKey({ id: 'key-5' });
     const replaced = { ...makeKey().record, id: 'key-5', previousDigest: record.digest };
     const headers = { authorization: `Bearer ${secret}` };

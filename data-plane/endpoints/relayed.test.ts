@@ -86,15 +86,18 @@ describe('a JSON request', () => {
       '/input/0/container_id',
     ],
     ['/v1/alpha/search', { model: 'swift', commands: {} }, 'commands'],
-  ])('to %s with %j is refused at no cost and names the parameter %s', async (path, body, parameter) => {
-    const { status, text } = await node.call({ path, body });
-    expect({ status, parameter: (JSON.parse(text) as { error: { param: string } }).error.param }).toEqual({
-      status: 400,
-      parameter,
-    });
-    expect(upstream.seen).toEqual([]);
-    expectFree();
-  });
+  ])(
+    'is refused at %s for %j at no cost, and the error names the parameter %s',
+    async (path, body, parameter) => {
+      const { status, text } = await node.call({ path, body });
+      expect({ status, parameter: (JSON.parse(text) as { error: { param: string } }).error.param }).toEqual({
+        status: 400,
+        parameter,
+      });
+      expect(upstream.seen).toEqual([]);
+      expectFree();
+    },
+  );
 
   it.each([
     ['an error inside a success', json({ error: { type: 'server_error', message: 'secret' } }), 502],
@@ -293,14 +296,17 @@ describe('a stream of events', () => {
     ['with [DONE] after a partial picture', [partial, DONE], true],
     ['with [DONE] after too few pictures', [partial, completed, DONE], true],
     ['with an error event', [partial, errorEvent], false],
-  ])('that ends %s ends with an error event for the client, and is free', async (_name, chunks, expected) => {
-    upstream.play = () => ({ headers: SSE, chunks });
-    const { text, broken } = await ask(2);
-    expect(broken).toBe(expected);
-    expect(text).toMatch(/data: \{"error":\{.*\}\}\n\n$/);
-    expect(text).not.toContain('secret');
-    expectFree();
-  });
+  ])(
+    'ends with an error event for the client, and is free, if it ends %s',
+    async (_name, chunks, expected) => {
+      upstream.play = () => ({ headers: SSE, chunks });
+      const { text, broken } = await ask(2);
+      expect(broken).toBe(expected);
+      expect(text).toMatch(/data: \{"error":\{.*\}\}\n\n$/);
+      expect(text).not.toContain('secret');
+      expectFree();
+    },
+  );
 
   it('fails and is free as a transcription if [DONE] comes before its last event', async () => {
     upstream.play = () => ({
@@ -319,7 +325,7 @@ describe('a stream of events', () => {
       'the finish of a choice',
       [{ choices: [{ delta: {}, finish_reason: 'stop' }] }, { choices: [], usage: { prompt_tokens: 3 } }],
     ],
-  ])('of a transcription that ends with %s and [DONE] is charged once', async (_name, ends) => {
+  ])('is charged once for a transcription that ends with %s and [DONE]', async (_name, ends) => {
     upstream.play = () => ({ headers: SSE, chunks: [...ends.map(event), DONE] });
     expect((await transcribe()).text).toBe(ends.map(event).join('') + DONE);
     expect(node.ledger.charges).toMatchObject([{ family: 'audio', tokens: { input: 3 } }]);

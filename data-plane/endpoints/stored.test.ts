@@ -237,7 +237,7 @@ describe('two customers on one upstream account', () => {
 
 describe('where nothing is stored', () => {
   it.each(['openai-chat', 'anthropic-messages', 'google-generate'] as const)(
-    'a request over %s goes out without storage, and references are not found',
+    'a request over %s is sent without storage, and references are not found',
     async (protocol) => {
       const { id } = await openai(0).responses.create({ ...ASK, input: 'one' });
       useRoute({ provider: { protocols: [protocol] } });

@@ -173,7 +173,7 @@ describe('a form', () => {
     ['17 parts', [file, model, ...Array.from({ length: 15 }, (): Piece => ['a[]', 'b'])], 400, '16 parts'],
     ['a very long field', [file, model, ['prompt', 'x'.repeat(300_000)]], 400, 'too long'],
     ['60 MiB', [['file', sound(60 * MEGABYTE)], model], 413, '25 MiB'],
-  ])('with %s is refused at no cost', async (_name, pieces, expected, words) => {
+  ])('is refused with %s at no cost', async (_name, pieces, expected, words) => {
     const { status, text } = await transcribe(pieces);
     expect({ status, words: text.includes(words) ? words : text }).toEqual({ status: expected, words });
     expect(upstream.seen).toEqual([]);

@@ -116,7 +116,7 @@ it.each([
     ({ api }: Customer) => api.mutate('accountDelete', { password: ADMIN.password }, 'ok'),
   ],
 ])(
-  '%s is in no dump and no log once it is answered, and its key neither',
+  '%s is in no dump and no log once its deletion is answered, nor is its key',
   async (_, remove) => {
     const { customer } = await talkative();
     const found = [

@@ -253,7 +253,7 @@ export const WEBHOOKS: Section = {
   'CPU for documents': NO_DOCUMENTS,
   'rows written': all(
     limit(ofControl('WEBHOOK_TOLERANCE_S', 'WEBHOOK_SECRETS_READ_MS'), [
-      `${WEBHOOK}: with a wrong signature shares one query for the secrets with all events of its second`,
+      `${WEBHOOK}: shares a query for secrets with the events of its second if its signature is wrong`,
       `${WEBHOOK}: is refused if it is older than the tolerance, and accepted if it is younger`,
       `${WEBHOOK}: is applied once when 20 copies of it arrive at once`,
     ]),

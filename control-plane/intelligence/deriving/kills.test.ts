@@ -67,17 +67,20 @@ describe('a control plane that dies', () => {
     ['the sources of an item are stored', 'insert', 'personal_item_source'],
     ['the chat is marked as read', 'update of derived_through', 'conversation'],
     ['the job is deleted', 'delete', 'personal_job'],
-  ])('while %s leaves nothing behind, and the next one learns everything once', async (_, event, table) => {
-    await owner.query(`create function die() returns trigger language plpgsql as $$ begin
+  ])(
+    'leaves nothing behind if it dies while %s, and the next one learns everything once',
+    async (_, event, table) => {
+      await owner.query(`create function die() returns trigger language plpgsql as $$ begin
       perform pg_terminate_backend(pg_backend_pid()); return null; end $$`);
-    await owner.query(`create trigger die before ${event} on ${table} for each row execute function die()`);
-    await derive();
-    await owner.query('drop function die cascade');
-    expect(await ann.items()).toEqual([]);
-    expect(await jobs()).toHaveLength(1);
-    await takeOver();
-    await expectLearnedOnce();
-  });
+      await owner.query(`create trigger die before ${event} on ${table} for each row execute function die()`);
+      await derive();
+      await owner.query('drop function die cascade');
+      expect(await ann.items()).toEqual([]);
+      expect(await jobs()).toHaveLength(1);
+      await takeOver();
+      await expectLearnedOnce();
+    },
+  );
 
   it('leaves nothing half-learned, at whichever access to the database it dies', async () => {
     for (let access = 1; access <= 12; access += 1) {

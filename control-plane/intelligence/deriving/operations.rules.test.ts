@@ -89,7 +89,7 @@ describe('an answer', () => {
     ['cut JSON', '{"operations": [{"op": "ADD"'],
     ['1 MB of braces', '{'.repeat(1_000_000)],
     ['nothing', ''],
-  ])('that is %s has no operations', (_name, answer) => {
+  ])('has no operations if it is %s', (_name, answer) => {
     expect(parseOperations(answer)).toBeUndefined();
   });
 

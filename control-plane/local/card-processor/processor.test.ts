@@ -241,7 +241,7 @@ describe('a payment', () => {
     await expect.poll(types).toContain(last);
   });
 
-  it('with a saved card succeeds without the customer, unless the bank requires authentication', async () => {
+  it('succeeds with a saved card without the customer, unless the bank wants authentication', async () => {
     const save = { payment_intent_data: { setup_future_usage: 'off_session' }, customer_creation: 'always' };
     const { customer, payment_method: method } = await paid(save);
     const { id } = method as Stripe.PaymentMethod;

@@ -217,7 +217,7 @@ describe('an attempt that was decided meanwhile', () => {
   it.each([
     ['declined', { state: 'FAILED', failureCode: expect.stringMatching(/card_declined/) as string }],
     ['ok', { state: 'CREDITED', failureCode: null }],
-  ] as const)('stays as it is when it is given up (%s)', async (mood, wanted) => {
+  ] as const)('does not change when it is withdrawn (%s)', async (mood, wanted) => {
     const owner = await house.saver();
     house.fake.mood = mood;
     await owner.decide();

@@ -63,7 +63,7 @@ describe('an attempt', () => {
     ['below it by a micro-dollar', { cash: 5n * DOLLAR - 1n }, 'BEGIN'],
     ['at the threshold with gift credit', { cash: 2n * DOLLAR, gift: 3n * DOLLAR }, 'ENOUGH'],
     ['below it with gift credit', { cash: 2n * DOLLAR, gift: 3n * DOLLAR - 1n }, 'BEGIN'],
-  ])('of a wallet %s is decided by all its credit', async (_name, holds, decision) => {
+  ])('depends on all credit of the wallet (%s)', async (_name, holds, decision) => {
     expect(await (await house.saver(holds)).decide()).toBe(decision);
   });
 
@@ -119,7 +119,7 @@ describe('an attempt', () => {
     ['the largest amount', { amountMax: 9n * DOLLAR }],
     ['the smallest amount', { amountMin: 11n * DOLLAR }],
     ['the sum of a day', { dailyMax: 19n * DOLLAR }],
-  ])('does not begin against %s of the operator', async (_name, limits) => {
+  ])('does not begin beyond %s of the operator', async (_name, limits) => {
     const owner = await house.saver();
     await query(
       em(),

@@ -169,7 +169,7 @@ describe('an amount', () => {
     ['4.99', 'INVALID'],
     ['1000.01', 'INVALID'],
     ['999999', 'INVALID'],
-  ])('of %s is refused with %s, and the processor is not asked', async (amount, code) => {
+  ])('is refused for %s with %s, without a call of the processor', async (amount, code) => {
     const customer = await house.customer();
     const calls = house.processor.calls.length;
     expect(codesOf(await customer.begin(amount), 'topUpCardCreate')).toEqual([code]);
@@ -201,7 +201,7 @@ describe('an amount', () => {
   });
 
   it.each(['https://evil.example', '//evil.example', 'wallet', '/\\evil.example', '/a?b', '/a\nb'])(
-    'with the return path %j is refused',
+    'is refused with the return path %j',
     async (returnPath) => {
       const customer = await house.customer();
       expect(codesOf(await customer.begin('25', { returnPath }), 'topUpCardCreate')).toEqual(['INVALID']);

@@ -198,7 +198,7 @@ describe('factsOfRefund', () => {
     ['pending', 'PENDING'],
     ['requires_action', 'PENDING'],
     [null, 'PENDING'],
-  ])('with the status %s is %s', (status, wanted) => {
+  ])('has for the status %s: %s', (status, wanted) => {
     expect(refundStatusOf(status)).toBe(wanted);
     expect(factsOfRefund({ ...refund, status }).events).toMatchObject([{ status: wanted }]);
   });
@@ -229,7 +229,7 @@ describe('factsOfDispute', () => {
     ['warning_needs_response', 'charge.dispute.funds_withdrawn', 'OPEN'],
     ['a_warning_', '', 'OPEN'],
     ['lost', 'charge.dispute.funds_reinstated', 'WON'],
-  ])('with the status %s of the event "%s" is %s', (status, type, wanted) => {
+  ])('has for the status %s of the event "%s": %s', (status, type, wanted) => {
     expect(disputeStatusOf(status, type)).toBe(wanted);
   });
 

@@ -80,7 +80,7 @@ describe('an event', () => {
     expect(codesOf(await remove(secrets[0]?.id ?? ''), 'adminWebhookSecretRemove')).toEqual(['CONFLICT']);
   });
 
-  it('with a wrong signature shares one query for the secrets with all events of its second', async () => {
+  it('shares a query for secrets with the events of its second if its signature is wrong', async () => {
     const server = fastify();
     server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
       done(null, body),
@@ -142,7 +142,7 @@ describe('an event', () => {
     ['huge', 1e300],
     ['textual', '2500'],
     ['missing', undefined],
-  ])('with a %s amount credits nothing', async (_name, amount_total) => {
+  ])('credits nothing with a %s amount', async (_name, amount_total) => {
     const { event, customer } = await paidEvent();
     const sent = { ...event, data: { object: { ...event.data.object, amount_total } } };
     expect((await house.processor.send(house.test.url, sent)).status).toBe(200);

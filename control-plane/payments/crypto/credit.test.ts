@@ -55,7 +55,7 @@ describe('a receipt that is read again before the credit', () => {
     ['names another block', { blockHash: `0x${'9'.repeat(64)}` }],
     ['names another height', { blockNumber: '0x1' }],
     ['no longer holds the transfer', { logs: [] }],
-  ])('and %s credits nothing until it agrees', async (_name, members) => {
+  ])('credits nothing until it agrees, if it %s', async (_name, members) => {
     const { customer } = await deposited(3n);
     disturb(change(members));
     await confirm();

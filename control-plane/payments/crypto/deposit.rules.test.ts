@@ -45,7 +45,7 @@ describe('a deposit', () => {
     ['REVERSED', { type: 'BURIED', head: 200 }, 'REVERSED 0xhere 3'],
     ['REVERSED', { type: 'MISSING' }, 'REVERSED 0xhere 3'],
     ['REVERSED', DEEP, 'REVERSED 0xhere 3'],
-  ])('that is %s becomes, at %j, %s', (state, event, expected) => {
+  ])('changes from %s at %j to %s', (state, event, expected) => {
     expect(after(state, event)).toBe(expected);
   });
 

@@ -42,7 +42,7 @@ describe('a transfer', () => {
     ['token', { token: WIDE, amount: 5_000_000_000_000n }],
     ['recipient', { to: BOB }],
     ['amount', { amount: 5_000_001n }],
-  ])('of another %s has another identity, and does not count for the place', (_name, change) => {
+  ])('has another identity with another %s, and does not count for the place', (_name, change) => {
     const [first, second] = references(log(), log(change));
     expect(first).not.toBe(second);
     expect([first, second].map((reference) => reference?.split(':').at(-1))).toEqual(['0', '0']);

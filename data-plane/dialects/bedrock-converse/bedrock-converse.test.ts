@@ -276,7 +276,7 @@ describe('an answer', () => {
     ['malformed_model_output', 'error'],
     ['malformed_tool_use', 'error'],
     ['brand_new', 'other'],
-  ])('that stops with %s has the finish %s, whole and streamed', (stopReason, finish) => {
+  ])('maps the stop reason %s to the finish %s, whole and streamed', (stopReason, finish) => {
     const content = [{ text: 'hi' }];
     const whole = outbound.decodeResponse({ output: { message: { content } }, stopReason });
     const streamed = collect(
@@ -363,7 +363,7 @@ describe('an error', () => {
     ['message', 403, 'upstream_failed'],
     ['message', 424, 'upstream_failed'],
     ['message', 503, 'upstream_failed'],
-  ])('with the member %s and status %i is %s', (member, status, code) => {
+  ])('with the member %s and status %i becomes %s', (member, status, code) => {
     const error = outbound.decodeError(status, JSON.stringify({ [member]: 'Too long.' }));
     expect(error.code).toBe(code);
     expect(error.message.includes('Too long.')).toBe(status === 400 || status === 413);
