@@ -1,4 +1,4 @@
-/** The documents: files that they name exist, words of the glossary are unique, the changelog has no gaps. */
+/** The documents: files and tests that they name exist, glossary and changelog are in order. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -22,6 +22,18 @@ describe('a document', () => {
   it.each(DOCUMENTS)('%s links only to files that exist', (document) => {
     const links = [...read(document).matchAll(/\]\((?!https?:|mailto:|#)([^)#]+)/g)].map(([, to = '']) => to);
     expect(links.filter((to) => !existsSync(join(ROOT, dirname(document), to)))).toEqual([]);
+  });
+});
+
+describe('the table of tested attacks', () => {
+  it('names tests that exist', () => {
+    const rows = [...read('SECURITY.md').matchAll(/^\|[^|]*\| (`[^|]+\.test\.ts`): ([^|]+) \|$/gm)];
+    const faults = rows.flatMap(([, files = '', names = '']) => {
+      const tests = files.split(', ').map((file) => read(file.slice(1, -1)));
+      return names.split('; ').filter((name) => !tests.some((text) => text.includes(`'${name}`)));
+    });
+    expect(rows.length).toBeGreaterThan(20);
+    expect(faults).toEqual([]);
   });
 });
 
