@@ -64,6 +64,12 @@ const adminHealth = createRoute({
   loader: words('operation'),
   component: lazyPage(() => import('./pages/admin/health/health-page.tsx'), 'HealthPage'),
 });
+const adminIncidents = createRoute({
+  getParentRoute: () => admin,
+  path: '/incidents',
+  loader: words('status', 'incidents', 'pricing'),
+  component: lazyPage(() => import('./pages/admin/incidents/incidents-page.tsx'), 'IncidentsPage'),
+});
 const adminGroups = createRoute({
   getParentRoute: () => admin,
   path: '/groups',
@@ -167,6 +173,7 @@ const adminPages = [
   adminPolicies,
   adminNodes,
   adminHealth,
+  adminIncidents,
   adminGroups,
   adminModels,
   adminUpstreams,

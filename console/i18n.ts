@@ -27,6 +27,8 @@ export type Area =
   | 'operation'
   | 'overview'
   | 'upstreams'
+  | 'status'
+  | 'incidents'
   | 'people'
   | 'personal'
   | 'profile'
@@ -61,6 +63,8 @@ const ENGLISH: Record<Area, LoadWords> = {
   overview: () => import('./messages/en/overview.ts'),
   upstreams: () => import('./messages/en/upstreams.ts'),
   people: () => import('./messages/en/people.ts'),
+  status: () => import('./messages/en/status.ts'),
+  incidents: () => import('./messages/en/incidents.ts'),
   storefront: () => import('./messages/en/storefront.ts'),
   payments: () => import('./messages/en/payments.ts'),
   cards: () => import('./messages/en/cards.ts'),

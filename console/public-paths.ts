@@ -1,6 +1,7 @@
 /** Pages that need no session. */
 
-const NAMES = 'sign-in|register|forgot-password|reset|verify|claim|activate|help|docs|pricing|privacy-policy';
+const NAMES =
+  'sign-in|register|forgot-password|reset|verify|claim|activate|help|docs|pricing|status|privacy-policy';
 const PUBLIC = new RegExp(`^/(?:${NAMES})(?:/|$)`);
 
 /** Whether the page at this path, or at a path below it, can be read without a session. */

@@ -97,8 +97,14 @@ const model = createRoute({
   getParentRoute: () => root,
   path: '/pricing/$name',
   validateSearch: validModelSearch,
-  loader: words('pricing', 'personal', 'connect'),
+  loader: words('pricing', 'personal', 'connect', 'status'),
   component: lazyPage(() => import('./pages/pricing/model-page.tsx'), 'ModelPage'),
+});
+const status = createRoute({
+  getParentRoute: () => root,
+  path: '/status',
+  loader: words('status', 'pricing'),
+  component: lazyPage(() => import('./pages/status/status-page.tsx'), 'StatusPage'),
 });
 const shell = createRoute({
   getParentRoute: () => root,
@@ -231,6 +237,7 @@ const tree = root.addChildren([
   policy,
   pricing,
   model,
+  status,
   shell.addChildren([
     playground,
     personalIntelligence,

@@ -7,6 +7,7 @@ import { conformance } from './en/conformance.ts';
 import { connect } from './en/connect.ts';
 import { frame } from './en/frame.ts';
 import { help } from './en/help.ts';
+import { incidents } from './en/incidents.ts';
 import { keys } from './en/keys.ts';
 import { operation } from './en/operation.ts';
 import { overview } from './en/overview.ts';
@@ -20,6 +21,7 @@ import { privacy } from './en/privacy.ts';
 import { profile } from './en/profile.ts';
 import { purchase } from './en/purchase.ts';
 import { receipt } from './en/receipt.ts';
+import { status } from './en/status.ts';
 import { storefront } from './en/storefront.ts';
 import { upstreams } from './en/upstreams.ts';
 import { usage } from './en/usage.ts';
@@ -44,6 +46,8 @@ export const en = {
   ...profile,
   ...help,
   ...conformance,
+  ...status,
+  ...incidents,
   ...privacy,
   ...webhooks,
 } as const;

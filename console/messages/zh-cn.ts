@@ -7,6 +7,7 @@ import { conformance } from './zh-cn/conformance.ts';
 import { connect } from './zh-cn/connect.ts';
 import { frame } from './zh-cn/frame.ts';
 import { help } from './zh-cn/help.ts';
+import { incidents } from './zh-cn/incidents.ts';
 import { keys } from './zh-cn/keys.ts';
 import { operation } from './zh-cn/operation.ts';
 import { overview } from './zh-cn/overview.ts';
@@ -20,6 +21,7 @@ import { privacy } from './zh-cn/privacy.ts';
 import { profile } from './zh-cn/profile.ts';
 import { purchase } from './zh-cn/purchase.ts';
 import { receipt } from './zh-cn/receipt.ts';
+import { status } from './zh-cn/status.ts';
 import { storefront } from './zh-cn/storefront.ts';
 import { upstreams } from './zh-cn/upstreams.ts';
 import { usage } from './zh-cn/usage.ts';
@@ -44,6 +46,8 @@ export const zhCN = {
   ...profile,
   ...help,
   ...conformance,
+  ...status,
+  ...incidents,
   ...privacy,
   ...webhooks,
 };

@@ -16,6 +16,7 @@ import { receiptOf } from './receipt-answers.ts';
 import { chatOf, playground } from './playground-answers.ts';
 import { entries } from './sample-entries.ts';
 import { groupRatios, makeRow, models } from './sample.ts';
+import { adminStatusQueries, modelUptime, statusMutations, statusQueries } from './status-answers.ts';
 import { webhookMutations, webhookQueries } from './webhook-answers.ts';
 
 /** State of the fake control plane. Tests change it between pages. */
@@ -182,11 +183,18 @@ export function queries(state: State) {
     viewer: () => (state.signedIn ? viewer : null),
     admin: () =>
       state.admin
-        ? { ...admin, usageSummary: summary, pools: poolsOf(state), ...adminPaymentQueries(state) }
+        ? {
+            ...admin,
+            ...adminStatusQueries,
+            usageSummary: summary,
+            pools: poolsOf(state),
+            ...adminPaymentQueries(state),
+          }
         : null,
     ...poolQueries(state),
     ...paymentQueries(state),
     ...webhookQueries,
+    ...statusQueries,
     topUp: ({ id }: { id: string }) =>
       [...state.topUps, ...(state.admin ? state.adminPayments.topUps : [])].find(
         (topUp) => topUp.id === id,
@@ -198,7 +206,10 @@ export function queries(state: State) {
     node: ({ id }: { id: string }) =>
       [...state.keys, ...state.items].find((one) => one.id === id) ?? chatOf(id),
     catalog: ({ first, after }: Page) => connection(models, first, after ?? null),
-    catalogModel: ({ name }: { name: string }) => models.find((model) => model.name === name) ?? null,
+    catalogModel: ({ name }: { name: string }) => {
+      const model = models.find((known) => known.name === name);
+      return model ? { ...model, uptime: modelUptime(name, models.indexOf(model)) } : null;
+    },
     groupRatios: () => groupRatios,
     privacyPolicy: () => policy,
     privacyPolicyVersions: policyVersions,
@@ -225,6 +236,7 @@ export function mutations(state: State) {
     ...accountMutations(state),
     ...accountChanges(state),
     ...webhookMutations(state),
+    ...statusMutations,
     ...keyMutations(state),
     ...poolMutations(state),
     ...paymentMutations(state),

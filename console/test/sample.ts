@@ -105,6 +105,15 @@ function priceOf(price: string, tenths: bigint): string {
     .padEnd(2, '0')}`;
 }
 
+const HEALTH = {
+  status: 'OK',
+  successRate24h: '0.9982',
+  p50LatencyMs: 2_400,
+  p95LatencyMs: 9_100,
+  p50FirstTokenMs: 420,
+  p95FirstTokenMs: 1_300,
+};
+
 export const models = MODELS.map(([name, tier, contextTokens, price, description, traits, families]) => ({
   __typename: 'CatalogModel',
   id: `mdl_${name}`,
@@ -132,7 +141,7 @@ export const models = MODELS.map(([name, tier, contextTokens, price, description
   routes: [{ __typename: 'UpstreamRoute', id: `rte_of_${name}`, enabled: true }],
   prices: RATIOS.map(([group, tenths, ratio]) => ({ group, ratio, pricePerRequest: priceOf(price, tenths) })),
   endpoints: endpointsOf(name, families.split(' ')),
-  health: { status: 'OK', successRate24h: '0.9982', p50LatencyMs: 2_400, p95LatencyMs: 9_100 },
+  health: HEALTH,
 }));
 
 /** Undoes what tests did to the life of models. */

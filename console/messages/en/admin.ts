@@ -21,6 +21,7 @@ export const admin = {
       models: 'Models',
       nodes: 'Nodes',
       health: 'Health',
+      incidents: 'Incidents',
       users: 'Users',
       ledger: 'Ledger',
       payments: 'Payments',

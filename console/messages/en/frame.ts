@@ -54,6 +54,8 @@ export const frame = {
     theme: 'Theme',
     language: 'Language',
     help: 'Help',
+    status: 'Status',
+    compare: 'Compare models',
     quickstart: 'Quickstart',
     policy: 'Privacy policy',
     main: 'Main',

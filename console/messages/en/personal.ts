@@ -7,6 +7,10 @@ export const personal = {
     lastDay: 'Last 24 hours',
     succeeded: 'Succeeded',
     share: '{{value}} %',
+    first50: 'Median time to first token (p50)',
+    first95: 'Time to first token (p95)',
+    uptime: 'Uptime',
+    uptimeSpan: 'Last 90 days',
     p50: 'Median time to reply (p50)',
     p95: 'Time to reply (p95)',
     modalities: {

@@ -24,6 +24,7 @@ export const admin: Translation<typeof english> = {
       models: '模型',
       nodes: '节点',
       health: '健康状况',
+      incidents: '事件',
       users: '用户',
       ledger: '账本',
       payments: '支付',

@@ -57,6 +57,8 @@ export const frame: Translation<typeof english> = {
     theme: '主题',
     language: '语言',
     help: '帮助',
+    status: '服务状态',
+    compare: '对比模型',
     quickstart: '快速开始',
     policy: '隐私政策',
     main: '主导航',

@@ -10,6 +10,10 @@ export const personal: Translation<typeof english> = {
     lastDay: '最近 24 小时',
     succeeded: '成功',
     share: '{{value}}%',
+    first50: '首个 token 用时中位数（p50）',
+    first95: '首个 token 用时（p95）',
+    uptime: '可用率',
+    uptimeSpan: '最近 90 天',
     p50: '回复用时中位数（p50）',
     p95: '回复用时（p95）',
     modalities: {

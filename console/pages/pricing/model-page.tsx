@@ -17,7 +17,7 @@ import { useTranslation } from '../../translation.ts';
 import { NotFound } from '../shell/not-found.tsx';
 import { PublicFrame } from '../shell/public-frame.tsx';
 import { Connect } from './model-connect.tsx';
-import { HealthChip, LastDay } from './model-health.tsx';
+import { HealthChip, LastDay, UptimeHistory } from './model-health.tsx';
 import { FILTER_TRAITS } from './search.ts';
 import { contextText } from './tiers.ts';
 
@@ -40,6 +40,13 @@ const ModelQuery = graphql(`
         successRate24h
         p50LatencyMs
         p95LatencyMs
+        p50FirstTokenMs
+        p95FirstTokenMs
+      }
+      uptime {
+        name
+        share
+        days
       }
       prices {
         group
@@ -245,6 +252,7 @@ function Facts({ model }: { model: Model }) {
         <p className="mt-2 text-hint text-ink-3">{t('model.priceNote')}</p>
       </section>
       <LastDay health={model.health} />
+      {model.uptime && <UptimeHistory uptime={model.uptime} />}
       <section>
         <h2 className="mb-2 text-section">{t('model.properties')}</h2>
         <LeaderList>

@@ -1,6 +1,7 @@
 /** The account menu: profile, theme, language, sign out; on a phone also the pages without a tab. */
 import { useNavigate } from '@tanstack/react-router';
 import {
+  Activity,
   Boxes,
   Cable,
   CircleQuestionMark,
@@ -81,13 +82,14 @@ function usePages(): MenuEntry[] {
   const page = (
     icon: LucideIcon,
     word: string,
-    to: '/quickstart' | '/pools' | '/pricing' | '/privacy-policy' | '/help',
+    to: '/quickstart' | '/pools' | '/pricing' | '/privacy-policy' | '/status' | '/help',
   ): MenuEntry => ({ kind: 'action', icon, word, run: () => void navigate({ to }) });
   return [
     page(Cable, t('shell.quickstart'), '/quickstart'),
     page(Boxes, t('shell.pools'), '/pools'),
     page(Tag, t('shell.pricing'), '/pricing'),
     page(FileText, t('shell.policy'), '/privacy-policy'),
+    page(Activity, t('shell.status'), '/status'),
     page(CircleQuestionMark, t('shell.help'), '/help'),
     RULE,
   ];

@@ -10,6 +10,7 @@ import {
   HeartPulse,
   Layers,
   type LucideIcon,
+  Megaphone,
   Percent,
   Plug,
   ScrollText,
@@ -27,6 +28,7 @@ export interface AdminPlace {
     | 'models'
     | 'nodes'
     | 'health'
+    | 'incidents'
     | 'users'
     | 'ledger'
     | 'payments'
@@ -44,6 +46,7 @@ export const OPERATIONS: readonly AdminPlace[] = [
   { to: '/admin/models', icon: Layers, name: 'models' },
   { to: '/admin/nodes', icon: Server, name: 'nodes' },
   { to: '/admin/health', icon: HeartPulse, name: 'health' },
+  { to: '/admin/incidents', icon: Megaphone, name: 'incidents' },
 ];
 export const PEOPLE: readonly AdminPlace[] = [
   { to: '/admin/users', icon: Users, name: 'users' },

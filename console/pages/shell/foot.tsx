@@ -17,9 +17,12 @@ export function Foot() {
         'text-ink-2 max-sm:px-4 print:hidden',
       )}
     >
-      <nav aria-label={t('shell.footer')} className="flex gap-5">
+      <nav aria-label={t('shell.footer')} className="flex flex-wrap gap-x-5">
         <Link to="/pricing" className="py-1 hover:text-ink">
           {t('shell.pricing')}
+        </Link>
+        <Link to="/status" className="py-1 hover:text-ink">
+          {t('shell.status')}
         </Link>
         <Link to="/privacy-policy" className="py-1 hover:text-ink">
           {t('shell.policy')}

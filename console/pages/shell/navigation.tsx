@@ -2,6 +2,7 @@
 import { clsx } from 'clsx';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import {
+  Activity,
   Boxes,
   Cable,
   ChartColumn,
@@ -73,6 +74,7 @@ export function Sidebar({ viewer }: NavigationProps) {
         {viewer?.role === 'ADMIN' && <FootLink to="/admin" icon={ShieldCheck} name="admin" />}
         <FootLink to="/quickstart" icon={Cable} name="quickstart" />
         <FootLink to="/help" icon={CircleQuestionMark} name="help" />
+        <FootLink to="/status" icon={Activity} name="status" />
         <FootLink to="/privacy-policy" icon={FileText} name="policy" />
         <Menu
           trigger={
@@ -94,9 +96,9 @@ export function Sidebar({ viewer }: NavigationProps) {
 }
 
 interface FootLinkProps {
-  to: '/admin' | '/quickstart' | '/help' | '/privacy-policy';
+  to: '/admin' | '/quickstart' | '/help' | '/status' | '/privacy-policy';
   icon: LucideIcon;
-  name: 'admin' | 'quickstart' | 'help' | 'policy';
+  name: 'admin' | 'quickstart' | 'help' | 'status' | 'policy';
 }
 
 function FootLink({ to, icon: Icon, name }: FootLinkProps) {

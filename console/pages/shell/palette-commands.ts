@@ -1,6 +1,7 @@
 /** The commands of the palette: pages, actions, and searches in administrators' lists. */
 import { useNavigate } from '@tanstack/react-router';
 import {
+  Activity,
   BookOpenText,
   Boxes,
   Cable,
@@ -53,6 +54,7 @@ const PAGES = {
   pools: Boxes,
   pricing: Tag,
   profile: CircleUserRound,
+  status: Activity,
   help: CircleQuestionMark,
 } as const;
 const PAGE_NAMES = [
@@ -64,6 +66,7 @@ const PAGE_NAMES = [
   'pools',
   'pricing',
   'profile',
+  'status',
   'help',
 ] as const;
 /** Prefix of the ids of searches, which are offered last, for every text. */

@@ -60,6 +60,9 @@ function VisitorFrame({ children, inviting }: Required<FrameProps>) {
           <Link to="/pricing" className={PLACE} activeProps={PRESENT}>
             {t('shell.pricing')}
           </Link>
+          <Link to="/status" className={PLACE} activeProps={PRESENT}>
+            {t('shell.status')}
+          </Link>
           <Link to="/help" className={PLACE} activeProps={PRESENT}>
             {t('shell.help')}
           </Link>

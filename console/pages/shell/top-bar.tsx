@@ -85,6 +85,7 @@ type Title =
   | 'profile'
   | 'pricing'
   | 'help'
+  | 'status'
   | 'quickstart'
   | 'policy';
 
@@ -98,6 +99,7 @@ const TITLES: Record<string, Title> = {
   '/profile': 'profile',
   '/pricing': 'pricing',
   '/help': 'help',
+  '/status': 'status',
   '/privacy-policy': 'policy',
 };
 

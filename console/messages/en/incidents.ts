@@ -1,0 +1,26 @@
+/** English texts of the page where administrators write incidents. */
+export const incidents = {
+  incidents: {
+    sentence: 'Incidents and maintenances that everybody can read.',
+    page: 'Open the status page',
+    new: 'New incident',
+    newSentence: 'It appears at once on the status page and in its feeds.',
+    publish: 'Publish',
+    published: 'The incident is published.',
+    update: 'Write update',
+    updated: 'The update is published.',
+    remove: 'Remove',
+    removeTitle: 'Remove “{{title}}”',
+    removeSentence: 'Only for an incident that was published by mistake. The audit log keeps its text.',
+    removed: 'The incident is removed.',
+    kind: 'Kind',
+    title: 'Title',
+    message: 'Message for users',
+    starts: 'Begins (UTC)',
+    ends: 'Ends (UTC)',
+    models: 'Affected models. None means all.',
+    families: 'Affected endpoints. None means all.',
+    none: 'No incidents yet',
+    noneSentence: 'Write one when requests fail, or before planned work.',
+  },
+} as const;
