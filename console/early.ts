@@ -6,7 +6,7 @@ import { PRICING_TEXT } from './pages/pricing/first.ts';
 import { VIEWER_TEXT, VISITOR_TEXT } from './pages/shell/first.ts';
 
 const SIGNED_IN = ['/keys', '/quickstart', '/playground', '/wallet', '/pools', '/usage', '/profile'];
-const VISITED = ['/pricing', '/status', '/privacy-policy', '/help'];
+const VISITED = ['/pricing', '/compare', '/status', '/privacy-policy', '/help'];
 
 const started = new Map(textsOf(location.pathname).map((text) => [nameOf(text), ask(text)]));
 

@@ -28,6 +28,7 @@ export type Area =
   | 'overview'
   | 'upstreams'
   | 'status'
+  | 'compare'
   | 'incidents'
   | 'people'
   | 'personal'
@@ -64,6 +65,7 @@ const ENGLISH: Record<Area, LoadWords> = {
   upstreams: () => import('./messages/en/upstreams.ts'),
   people: () => import('./messages/en/people.ts'),
   status: () => import('./messages/en/status.ts'),
+  compare: () => import('./messages/en/compare.ts'),
   incidents: () => import('./messages/en/incidents.ts'),
   storefront: () => import('./messages/en/storefront.ts'),
   payments: () => import('./messages/en/payments.ts'),

@@ -1,6 +1,7 @@
 /** Routes of the console. Each page is its own chunk; every filter of a page is a typed search parameter. */
 import { createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { adminRoutes } from './admin-routes.tsx';
+import { validCompareSearch } from './pages/compare/search.ts';
 import { validQuickstartSearch } from './pages/connect/search.ts';
 import { validKeysSearch } from './pages/keys/search.ts';
 import { validItemsSearch } from './pages/personal-intelligence/search.ts';
@@ -99,6 +100,13 @@ const model = createRoute({
   validateSearch: validModelSearch,
   loader: words('pricing', 'personal', 'connect', 'status'),
   component: lazyPage(() => import('./pages/pricing/model-page.tsx'), 'ModelPage'),
+});
+const compare = createRoute({
+  getParentRoute: () => root,
+  path: '/compare',
+  validateSearch: validCompareSearch,
+  loader: words('compare', 'pricing', 'personal', 'status'),
+  component: lazyPage(() => import('./pages/compare/compare-page.tsx'), 'ComparePage'),
 });
 const status = createRoute({
   getParentRoute: () => root,
@@ -237,6 +245,7 @@ const tree = root.addChildren([
   policy,
   pricing,
   model,
+  compare,
   status,
   shell.addChildren([
     playground,

@@ -3,6 +3,7 @@ import { account } from './en/account.ts';
 import { admin } from './en/admin.ts';
 import { cards } from './en/cards.ts';
 import { chains } from './en/chains.ts';
+import { compare } from './en/compare.ts';
 import { conformance } from './en/conformance.ts';
 import { connect } from './en/connect.ts';
 import { frame } from './en/frame.ts';
@@ -47,6 +48,7 @@ export const en = {
   ...help,
   ...conformance,
   ...status,
+  ...compare,
   ...incidents,
   ...privacy,
   ...webhooks,

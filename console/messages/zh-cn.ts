@@ -3,6 +3,7 @@ import { account } from './zh-cn/account.ts';
 import { admin } from './zh-cn/admin.ts';
 import { cards } from './zh-cn/cards.ts';
 import { chains } from './zh-cn/chains.ts';
+import { compare } from './zh-cn/compare.ts';
 import { conformance } from './zh-cn/conformance.ts';
 import { connect } from './zh-cn/connect.ts';
 import { frame } from './zh-cn/frame.ts';
@@ -47,6 +48,7 @@ export const zhCN = {
   ...help,
   ...conformance,
   ...status,
+  ...compare,
   ...incidents,
   ...privacy,
   ...webhooks,

@@ -32,6 +32,8 @@ export const PUBLIC_PAGES = [
   '/forgot-password',
   '/pricing',
   '/pricing/coder-max',
+  '/compare',
+  '/compare?models=["coder-max","flagship-max","swift","coder"]',
   '/status',
   '/privacy-policy',
   '/help',

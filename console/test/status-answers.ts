@@ -86,7 +86,7 @@ export const statusQueries = {
   }),
 };
 
-/** What administrators read about incidents. */
+/** The incidents that administrators see. */
 export const adminStatusQueries = { incidents };
 
 /** The mutations of incidents. */

@@ -27,6 +27,7 @@ const CONSOLE_PATHS = [
   '/sign-in',
   '/register',
   '/pricing',
+  '/compare',
   '/status',
   '/privacy-policy',
   '/docs/conformance',

@@ -167,6 +167,7 @@ export const profile = {
   tokens: {
     sentence:
       'For scripts that use the GraphQL API. A token can do what its scopes and your own permissions allow.',
+    explorer: 'Open the API explorer',
     create: 'Create token',
     none: 'No access tokens yet',
     noneSentence: 'A token lets a script use the GraphQL API in your name.',

@@ -18,6 +18,7 @@ export const AREAS: Record<Area, LoadWords> = {
   upstreams: () => import('./upstreams.ts'),
   people: () => import('./people.ts'),
   status: () => import('./status.ts'),
+  compare: () => import('./compare.ts'),
   incidents: () => import('./incidents.ts'),
   storefront: () => import('./storefront.ts'),
   payments: () => import('./payments.ts'),

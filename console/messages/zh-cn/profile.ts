@@ -166,6 +166,7 @@ export const profile: Translation<typeof english> = {
   },
   tokens: {
     sentence: '供脚本使用 GraphQL API。令牌可在你的权限内执行其范围所允许的操作。',
+    explorer: '打开 API 浏览器',
     create: '创建令牌',
     none: '还没有访问令牌',
     noneSentence: '令牌让脚本以你的名义使用 GraphQL API。',

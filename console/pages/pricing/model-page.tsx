@@ -1,6 +1,5 @@
 /** One model: endpoints, prices by group, client settings. */
 import { Link, useParams } from '@tanstack/react-router';
-import { clsx } from 'clsx';
 import { Check, Clock } from 'lucide-react';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
@@ -17,6 +16,7 @@ import { useTranslation } from '../../translation.ts';
 import { NotFound } from '../shell/not-found.tsx';
 import { PublicFrame } from '../shell/public-frame.tsx';
 import { Connect } from './model-connect.tsx';
+import { useModalities } from './modalities.ts';
 import { HealthChip, LastDay, UptimeHistory } from './model-health.tsx';
 import { FILTER_TRAITS } from './search.ts';
 import { contextText } from './tiers.ts';
@@ -80,10 +80,8 @@ const ModelQuery = graphql(`
   }
 `);
 
-const TRY = clsx(
-  buttonClass({ variant: 'primary' }),
-  'order-1 ml-auto max-sm:order-2 max-sm:mt-2 max-sm:ml-0 max-sm:w-full',
-);
+const ACTIONS =
+  'order-1 ml-auto flex gap-2 max-sm:order-2 max-sm:mt-2 max-sm:ml-0 max-sm:w-full max-sm:*:flex-1';
 
 type Model = NonNullable<ResultOf<typeof ModelQuery>['catalogModel']>;
 
@@ -142,9 +140,14 @@ function Head({ name, model }: { name: string; model: Model | null | undefined }
           </p>
         )}
         {model && (
-          <Link to="/playground" search={{ model: name }} className={TRY}>
-            {t('model.try')}
-          </Link>
+          <span className={ACTIONS}>
+            <Link to="/compare" search={{ models: [name] }} className={buttonClass({})}>
+              {t('shell.compare')}
+            </Link>
+            <Link to="/playground" search={{ model: name }} className={buttonClass({ variant: 'primary' })}>
+              {t('model.try')}
+            </Link>
+          </span>
         )}
       </div>
     </>
@@ -233,11 +236,8 @@ function Endpoints({ model }: { model: Model }) {
 }
 
 function Facts({ model }: { model: Model }) {
-  const { t, i18n } = useTranslation();
-  const list = new Intl.ListFormat(i18n.language);
-  // Unknown modalities are shown by the service's name.
-  const modalities = (names: readonly string[]) =>
-    list.format(names.map((name) => t(`model.modalities.${modalityOf(name)}`, { name })));
+  const { t } = useTranslation();
+  const modalities = useModalities();
   return (
     <aside className="flex flex-col gap-8">
       <section>
@@ -293,10 +293,4 @@ function StoredState({ model: { storesState, stateRetentionDays } }: { model: Mo
       </p>
     </section>
   );
-}
-
-const MODALITIES = ['text', 'image', 'audio', 'file', 'video', 'embedding'] as const;
-
-function modalityOf(name: string): (typeof MODALITIES)[number] | 'other' {
-  return MODALITIES.find((known) => known === name) ?? 'other';
 }

@@ -1,5 +1,5 @@
 /** The public price list: models and the price of a request, by group. */
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useQuery, useSubscription } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Segmented } from '../../components/field.tsx';
@@ -30,7 +30,10 @@ export function PricingPage() {
         <div className="max-w-[640px] flex-1 basis-80">
           <h1 className="text-public">{t('pricing.title')}</h1>
           <p className="mt-1 text-[16px] leading-6 text-ink-2">
-            {t('pricing.sentence')} {t('pricing.sentence2')}
+            {t('pricing.sentence')} {t('pricing.sentence2')}{' '}
+            <Link to="/compare" className="text-accent underline touch:py-3">
+              {t('shell.compare')}
+            </Link>
           </p>
         </div>
         {data && <GroupChoice search={search} ratios={data.groupRatios} />}

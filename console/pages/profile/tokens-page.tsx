@@ -44,7 +44,7 @@ export function TokensPage() {
   return (
     <ProfileFrame viewer={data?.viewer} error={error} onRetry={again}>
       {({ role, accessTokens: { nodes, pageInfo } }) => (
-        <Part title={t('profile.tabs.tokens')} sentence={t('tokens.sentence')} action={create}>
+        <Part title={t('profile.tabs.tokens')} sentence={<Sentence />} action={create}>
           {nodes.length === 0 ? (
             <EmptyFirst title={t('tokens.none')} sentence={t('tokens.noneSentence')} />
           ) : (
@@ -64,6 +64,19 @@ export function TokensPage() {
         </Part>
       )}
     </ProfileFrame>
+  );
+}
+
+/** The purpose of tokens, and the page on which the API can be tried. */
+function Sentence() {
+  const { t } = useTranslation();
+  return (
+    <>
+      {t('tokens.sentence')}{' '}
+      <a href="/graphql" className="text-accent underline touch:py-3">
+        {t('tokens.explorer')}
+      </a>
+    </>
   );
 }
 

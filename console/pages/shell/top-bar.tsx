@@ -86,6 +86,7 @@ type Title =
   | 'pricing'
   | 'help'
   | 'status'
+  | 'compare'
   | 'quickstart'
   | 'policy';
 
@@ -100,6 +101,7 @@ const TITLES: Record<string, Title> = {
   '/pricing': 'pricing',
   '/help': 'help',
   '/status': 'status',
+  '/compare': 'compare',
   '/privacy-policy': 'policy',
 };
 

@@ -40,18 +40,7 @@ export function NewIncident({ models, onClose }: NewIncidentProps) {
   const [, create] = useMutation(CreateIncident);
   const done = useDone(t('incidents.published'), onClose);
   const send = async (values: FormData, reason: string) => {
-    const planned = kind === 'MAINTENANCE';
-    const input = {
-      ...messageIn(values, kind),
-      kind,
-      title: text(values, 'title'),
-      modelNames: words(values, 'models', models),
-      families: words(values, 'families', FAMILIES),
-      startsAt: planned ? timeIn(values, 'starts') : null,
-      endsAt: planned ? timeIn(values, 'ends') : null,
-      reason,
-    };
-    const { data, error } = await create({ input });
+    const { data, error } = await create({ input: { ...draftIn(values, kind, models), reason } });
     return { error, userErrors: data?.adminIncidentCreate.userErrors };
   };
   return (
@@ -79,6 +68,16 @@ export function NewIncident({ models, onClose }: NewIncidentProps) {
       />
       <Message kind={kind} state={statesOf(kind)[0]} />
       {kind === 'MAINTENANCE' && <Times />}
+      <Affected models={models} />
+    </FormDialog>
+  );
+}
+
+/** The models and families that the incident affects. */
+function Affected({ models }: { models: readonly string[] }) {
+  const { t } = useTranslation();
+  return (
+    <>
       <CheckField
         legend={t('incidents.models')}
         name="models"
@@ -91,7 +90,7 @@ export function NewIncident({ models, onClose }: NewIncidentProps) {
         options={FAMILIES.map((value) => ({ value, word: t(`pricing.families.${value}`) }))}
         checked={[]}
       />
-    </FormDialog>
+    </>
   );
 }
 
@@ -185,6 +184,19 @@ function Times() {
       <Field label={t('incidents.ends')} name="ends" type="datetime-local" required />
     </div>
   );
+}
+
+function draftIn(values: FormData, kind: Kind, models: readonly string[]) {
+  const planned = kind === 'MAINTENANCE';
+  return {
+    ...messageIn(values, kind),
+    kind,
+    title: text(values, 'title'),
+    modelNames: words(values, 'models', models),
+    families: words(values, 'families', FAMILIES),
+    startsAt: planned ? timeIn(values, 'starts') : null,
+    endsAt: planned ? timeIn(values, 'ends') : null,
+  };
 }
 
 function messageIn(values: FormData, kind: Kind) {
