@@ -29,7 +29,7 @@ describe.skipIf(!ready)('the status page', () => {
   });
 });
 
-describe.skipIf(!ready)('an incident', () => {
+describe.skipIf(!ready)('a new incident', () => {
   test('is published by keyboard alone', async () => {
     await visit('/admin/incidents', async (page) => {
       await press(page, page.getByRole('button', { name: 'New incident' }));
@@ -57,7 +57,9 @@ describe.skipIf(!ready)('an incident', () => {
       await page.getByText('The incident is published.').waitFor();
     });
   });
+});
 
+describe.skipIf(!ready)('a published incident', () => {
   test('gets an update and is removed by keyboard alone', async () => {
     await visit('/admin/incidents', async (page) => {
       const dialog = page.getByRole('dialog');

@@ -4,6 +4,7 @@ import { policy, policyVersions, sessions } from './account.ts';
 import { connection } from './connection.ts';
 import { entries } from './sample-entries.ts';
 import { ago, groupRatios, makeKeys, models } from './sample.ts';
+import { adminStatusQueries } from './status-answers.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -237,6 +238,7 @@ export const admin = {
   personalIntelligenceSettings: () => reading,
   personalIntelligenceHealth: { waiting: 3, postponed: 2, quarantined: 1, ageSeconds: 90, users: 12 },
   policyVersions,
+  ...adminStatusQueries,
   dataPlaneNodes: nodes,
   providers,
 };

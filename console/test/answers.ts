@@ -16,7 +16,7 @@ import { receiptOf } from './receipt-answers.ts';
 import { chatOf, playground } from './playground-answers.ts';
 import { entries } from './sample-entries.ts';
 import { groupRatios, makeRow, models } from './sample.ts';
-import { adminStatusQueries, modelUptime, statusMutations, statusQueries } from './status-answers.ts';
+import { modelByName, statusMutations, statusQueries } from './status-answers.ts';
 import { webhookMutations, webhookQueries } from './webhook-answers.ts';
 
 /** State of the fake control plane. Tests change it between pages. */
@@ -183,13 +183,7 @@ export function queries(state: State) {
     viewer: () => (state.signedIn ? viewer : null),
     admin: () =>
       state.admin
-        ? {
-            ...admin,
-            ...adminStatusQueries,
-            usageSummary: summary,
-            pools: poolsOf(state),
-            ...adminPaymentQueries(state),
-          }
+        ? { ...admin, usageSummary: summary, pools: poolsOf(state), ...adminPaymentQueries(state) }
         : null,
     ...poolQueries(state),
     ...paymentQueries(state),
@@ -206,10 +200,7 @@ export function queries(state: State) {
     node: ({ id }: { id: string }) =>
       [...state.keys, ...state.items].find((one) => one.id === id) ?? chatOf(id),
     catalog: ({ first, after }: Page) => connection(models, first, after ?? null),
-    catalogModel: ({ name }: { name: string }) => {
-      const model = models.find((known) => known.name === name);
-      return model ? { ...model, uptime: modelUptime(name, models.indexOf(model)) } : null;
-    },
+    catalogModel: ({ name }: { name: string }) => modelByName(name),
     groupRatios: () => groupRatios,
     privacyPolicy: () => policy,
     privacyPolicyVersions: policyVersions,

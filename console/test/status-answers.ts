@@ -15,8 +15,13 @@ function uptimeOf(seed: number) {
   return { share: seed > 12 ? null : '0.9984', days };
 }
 
-/** Uptime of one model. */
-export function modelUptime(name: string, index: number) {
+/** A model with its uptime; null for an unknown name. */
+export function modelByName(name: string) {
+  const model = models.find((known) => known.name === name);
+  return model ? { ...model, uptime: modelUptime(name, models.indexOf(model)) } : null;
+}
+
+function modelUptime(name: string, index: number) {
   return { __typename: 'ModelUptime', name, ...uptimeOf(index) };
 }
 

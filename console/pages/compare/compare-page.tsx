@@ -28,7 +28,7 @@ export function ComparePage() {
   const change = (models: string[]) =>
     void navigate({ search: { models: models.length > 0 ? models : undefined } });
   const found = [data?.first, data?.second, data?.third, data?.fourth].filter(
-    (model) => model !== undefined && model !== null && names.includes(model.name),
+    (model): model is Compared => model !== undefined && model !== null && names.includes(model.name),
   );
   return (
     <PublicFrame>
