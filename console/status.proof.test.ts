@@ -40,9 +40,9 @@ describe.skipIf(!ready)('a new incident', () => {
       await dialog.getByLabel('Begins (UTC)').fill('2030-01-02T10:00');
       await dialog.getByLabel('Ends (UTC)').fill('2030-01-02T11:00');
       await dialog.getByLabel('coder-max').check();
-      await dialog.getByLabel('Reason').fill('planned');
+      await dialog.getByRole('textbox', { name: 'Reason' }).fill('planned');
       expect(await violations(page)).toEqual([]);
-      const send = () => dialog.getByLabel('Reason').press('Enter');
+      const send = () => dialog.getByRole('textbox', { name: 'Reason' }).press('Enter');
       expect(await inputOf(page, 'CreateIncident', send)).toEqual({
         kind: 'MAINTENANCE',
         title: 'New database',
@@ -63,12 +63,12 @@ describe.skipIf(!ready)('a published incident', () => {
   test('gets an update and is removed by keyboard alone', async () => {
     await visit('/admin/incidents', async (page) => {
       const dialog = page.getByRole('dialog');
-      const send = () => dialog.getByLabel('Reason').press('Enter');
+      const send = () => dialog.getByRole('textbox', { name: 'Reason' }).press('Enter');
       const first = page.getByRole('article', { name: 'Slow first tokens' });
       await press(page, first.getByRole('button', { name: 'Write update' }));
       await dialog.getByLabel('State').selectOption('RESOLVED');
       await dialog.getByLabel('Message for users').fill('It works.');
-      await dialog.getByLabel('Reason').fill('watched');
+      await dialog.getByRole('textbox', { name: 'Reason' }).fill('watched');
       const update = await inputOf(page, 'UpdateIncident', send);
       expect(update).toEqual({
         id: 'inc_1',
@@ -79,7 +79,7 @@ describe.skipIf(!ready)('a published incident', () => {
       });
       await page.getByText('The update is published.').waitFor();
       await press(page, first.getByRole('button', { name: 'Remove' }));
-      await dialog.getByLabel('Reason').fill('a mistake');
+      await dialog.getByRole('textbox', { name: 'Reason' }).fill('a mistake');
       expect(await inputOf(page, 'DeleteIncident', send)).toEqual({ id: 'inc_1', reason: 'a mistake' });
     });
   });
