@@ -26,7 +26,7 @@ interface BackgroundParts extends Omit<FeedParts, 'onTrouble' | 'openStateKey'> 
   contentKeys: ContentKeys;
   settings: Pick<
     Settings,
-    'secretKey' | 'consoleUrl' | 'dataUrl' | 'usageRetentionDays' | 'allowPrivateUpstreams'
+    'secretKey' | 'consoleUrl' | 'dataUrl' | 'usageRetentionDays' | 'usagePartition' | 'allowPrivateUpstreams'
   >;
 }
 
@@ -47,12 +47,13 @@ export async function startBackground(
 
   const em = (): EntityManager => parts.orm.em.fork();
   const { log, settings } = parts;
-  const { usageRetentionDays } = settings;
+  const { usageRetentionDays, usagePartition } = settings;
   const jobs = createJobs({
     em,
     uptimeClock: new UptimeClock(),
     log,
     usageRetentionDays,
+    usagePartition,
     settings,
     contentKeys: parts.contentKeys,
     nodeFeed: feed,

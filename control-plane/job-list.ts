@@ -29,7 +29,8 @@ import { reportUpstreams } from './webhooks/upstream-events.ts';
 import { rollUpAll, rollUpRecent } from './status/roll-up.service.ts';
 import { probeDue } from './upstreams/probing.ts';
 import { pruneIdempotencyRecords } from './usage/idempotency.service.ts';
-import { dropMonths, makeMonths } from './usage/retention.service.ts';
+import { dropPartitions, makePartitions } from './usage/retention.service.ts';
+import type { PartitionWidth } from './process/settings.ts';
 import { sweepLeases } from './wallet/lease.end.ts';
 import { pruneRefusals } from './wallet/lease.refusals.ts';
 import { warnLowBalances } from './wallet/notice.service.ts';
@@ -68,6 +69,8 @@ interface JobContext {
   log?: ((line: Record<string, unknown>) => void) | undefined;
   /** Days for which a month of the usage log is kept after its end; null keeps all. */
   usageRetentionDays: number | null;
+  /** How much time a new partition of the usage log covers. */
+  usagePartition: PartitionWidth;
   /** Keys under which chats are encrypted. */
   contentKeys: ContentKeys;
   /** Settings of the payment and intelligence jobs. */
@@ -123,9 +126,9 @@ export function createJobs(context: JobContext): Job[] {
   }));
 }
 
-async function keepMonths({ em, log, usageRetentionDays }: JobContext): Promise<void> {
-  await makeMonths(em());
-  const dropped = await dropMonths(em(), usageRetentionDays);
+async function keepMonths({ em, log, usageRetentionDays, usagePartition }: JobContext): Promise<void> {
+  await makePartitions(em(), usagePartition);
+  const dropped = await dropPartitions(em(), usageRetentionDays);
   if (dropped.length > 0)
     log?.({ level: 'info', message: 'Dropped expired months of the usage log.', dropped });
 }

@@ -63,6 +63,7 @@ import { LeftAlone } from './068-left-alone.ts';
 import { ServiceStatus } from './072-service-status.ts';
 import { FastSettlement } from './076-fast-settlement.ts';
 import { LedgerSeals } from './077-ledger-seals.ts';
+import { PartitionWidth } from './078-partition-width.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -128,4 +129,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '072-service-status', class: ServiceStatus },
   { name: '076-fast-settlement', class: FastSettlement },
   { name: '077-ledger-seals', class: LedgerSeals },
+  { name: '078-partition-width', class: PartitionWidth },
 ];

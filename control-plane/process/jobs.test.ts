@@ -34,6 +34,7 @@ it('listJobs returns every job, including jobs that never ran', async () => {
     contentKeys: contentKeysOf(test),
     nodeFeed: NO_NODES,
     usageRetentionDays: null,
+    usagePartition: 'month',
     settings: test.settings,
   });
   expect((await listJobs(em(), JOB_NAMES)).map(({ name }) => name)).toEqual(jobs.map(({ name }) => name));

@@ -5,6 +5,10 @@ import { readLogLevel } from '@gateway/shared/log-line';
 import { parseEmail } from './email-address.ts';
 import { joinKeys } from './secret-key.ts';
 
+/** How much time a partition of the usage log covers. */
+const PARTITION_WIDTHS = ['month', 'week', 'day'] as const;
+export type PartitionWidth = (typeof PARTITION_WIDTHS)[number];
+
 /** E-mail address and password of an account. */
 export interface Credentials {
   email: string;
@@ -54,6 +58,8 @@ export interface Settings {
   localStart: boolean;
   /** Days for which a month of the usage log is kept after its end; null keeps all. */
   usageRetentionDays: number | null;
+  /** How much time a new partition of the usage log covers. */
+  usagePartition: PartitionWidth;
   /** Cost of GraphQL operations per account and hour; an address without an account has a quarter of it. */
   queryBudget: number;
   /** Bearer token with which remote peers may read metrics; null for none. */
@@ -103,6 +109,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     explorerFolder: path.resolve(env['EXPLORER_FOLDER'] || path.join('dist', 'explorer')),
     localStart: env['LOCAL_START'] === '1',
     usageRetentionDays: retentionOf(env),
+    usagePartition: partitionOf(env),
     queryBudget: budgetOf(env),
     metricsToken: metricsTokenOf(env),
     instanceName: env['INSTANCE_NAME']?.trim() || hostname(),
@@ -152,6 +159,13 @@ function retentionOf(env: NodeJS.ProcessEnv): number | null {
       `USAGE_RETENTION_DAYS must be a whole number of at least ${RETENTION_DAYS_MIN}, or unset.`,
     );
   return days;
+}
+
+function partitionOf(env: NodeJS.ProcessEnv): PartitionWidth {
+  const text = env['USAGE_PARTITION'] || 'month';
+  const width = PARTITION_WIDTHS.find((one) => one === text);
+  if (!width) throw new Error(`USAGE_PARTITION must be one of ${PARTITION_WIDTHS.join(', ')}, or unset.`);
+  return width;
 }
 
 /** The minimum allows a few pages of the console, which cost some hundreds each. */

@@ -11,7 +11,7 @@ import { query, sql } from '../database/sql.ts';
 import { checkInvariants, INVARIANTS } from '../wallet/invariants.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { walletById } from '../wallet/wallet.service.ts';
-import { makeMonths } from './retention.service.ts';
+import { makePartitions } from './retention.service.ts';
 import { settle } from './settlement.service.ts';
 import type { ReportedUsage } from './settlement.rules.ts';
 
@@ -121,7 +121,7 @@ describe('settlement in a missing month', () => {
     const records = years.map((time, index) => charge(of, index + 1, { at: time }));
     expect(await settleAll(of, records)).toMatchObject({ accepted: 4, rejected: [] });
     const made = await monthsThere();
-    expect(await makeMonths(money.em())).toBe(0);
+    expect(await makePartitions(money.em())).toBe(0);
     expect(await monthsThere()).toEqual(made);
     expect(await heldBy(of)).toBe(6n * PRICE);
   });

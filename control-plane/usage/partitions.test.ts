@@ -1,6 +1,7 @@
 /** Tests of the monthly partitions of the usage log: creating, dropping, and migrating an old log. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import pg from 'pg';
+import type { MikroORM } from '@mikro-orm/postgresql';
 import { createEmptyDatabase } from '../../test/database.ts';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
@@ -11,7 +12,7 @@ import { createOrm, migrate } from '../database/orm.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { checkInvariants } from '../wallet/invariants.ts';
 import { requestLease } from '../wallet/lease.service.ts';
-import { dropMonths, makeMonths } from './retention.service.ts';
+import { dropPartitions, makePartitions } from './retention.service.ts';
 import { settle } from './settlement.service.ts';
 import type { ReportedUsage } from './settlement.rules.ts';
 import { usageOfRequest } from './usage.service.ts';
@@ -21,10 +22,13 @@ const PRICE = 100n;
 const BEFORE = '010-playground';
 
 let money: Money;
+let owner: MikroORM;
 beforeAll(async () => {
   money = await openMoney();
+  owner = await createOrm(money.url, { asOwner: true, connectionsMax: 1 });
 });
 afterAll(async () => {
+  await owner.close(true);
   await money.close();
 });
 
@@ -67,29 +71,24 @@ end $$`;
 
 /** Moves all rows back by four months, as the owner of the database, as if that time had passed. */
 async function ageThisMonth(): Promise<void> {
-  const owner = await createOrm(money.url, { asOwner: true, connectionsMax: 1 });
-  try {
-    for (const statement of [
-      'alter table usage_entry disable trigger user',
-      triggersOfMonths('disable'),
-      'alter table usage_request disable trigger user',
-      "select usage_make_partitions(now() - interval '5 months', now())",
-      "update usage_entry set at = at - interval '4 months'",
-      "update usage_request set at = at - interval '4 months'",
-      "update usage_hour set hour = hour - interval '4 months'",
-      'delete from usage_wallet_span',
-      `insert into usage_wallet_span select width, date_trunc(width, hour, 'UTC'), wallet_id, sum(requests),
+  for (const statement of [
+    'alter table usage_entry disable trigger user',
+    triggersOfMonths('disable'),
+    'alter table usage_request disable trigger user',
+    "select usage_make_partitions(now() - interval '5 months', now())",
+    "update usage_entry set at = at - interval '4 months'",
+    "update usage_request set at = at - interval '4 months'",
+    "update usage_hour set hour = hour - interval '4 months'",
+    'delete from usage_wallet_span',
+    `insert into usage_wallet_span select width, date_trunc(width, hour, 'UTC'), wallet_id, sum(requests),
         coalesce(sum(requests) filter (where status <> 'SUCCEEDED'), 0), sum(input_tokens),
         sum(output_tokens), sum(cost)
         from usage_hour cross join (values ('DAY'), ('WEEK')) w (width) group by 1, 2, 3`,
-      'alter table usage_entry enable trigger user',
-      triggersOfMonths('enable'),
-      'alter table usage_request enable trigger user',
-    ])
-      await owner.em.fork().execute(statement);
-  } finally {
-    await owner.close(true);
-  }
+    'alter table usage_entry enable trigger user',
+    triggersOfMonths('enable'),
+    'alter table usage_request enable trigger user',
+  ])
+    await owner.em.fork().execute(statement);
 }
 
 describe('the partitioned usage log', () => {
@@ -107,13 +106,34 @@ describe('the partitioned usage log', () => {
   });
 
   it('creates months ahead once, also when two processes do it at the same time', async () => {
-    await Promise.all([makeMonths(money.em()), makeMonths(money.em())]);
-    expect(await makeMonths(money.em())).toBe(0);
+    await Promise.all([makePartitions(money.em()), makePartitions(money.em())]);
+    expect(await makePartitions(money.em())).toBe(0);
     const row = await queryOne<{ ahead: boolean }>(
       money.em(),
       sql`select max(upper_at) > now() + interval '90 days' as ahead from usage_partition`,
     );
     expect(row?.ahead).toBe(true);
+  });
+
+  it('changes the width of new partitions without a gap or an overlap, back and forth', async () => {
+    const em = owner.em.fork();
+    const make = (from: string, until: string, width: string) =>
+      queryOne<{ made: number }>(
+        em,
+        sql`select usage_make_partitions(${from}::timestamptz, ${until}::timestamptz, ${width}) as made`,
+      );
+    expect(await make('2031-01-10Z', '2031-01-12Z', 'day')).toEqual({ made: 2 });
+    expect(await make('2031-01-05Z', '2031-02-03Z', 'week')).toEqual({ made: 6 });
+    expect(await make('2031-01-05Z', '2031-04-10Z', 'month')).toEqual({ made: 3 });
+    expect(await make('2031-01-01Z', '2031-04-30Z', 'day')).toEqual({ made: 0 });
+    const rows = await query<{ lower: string; upper: string }>(
+      em,
+      sql`select lower_at::date::text as lower, upper_at::date::text as upper from usage_partition
+        where lower_at >= '2030-12-01Z' order by lower_at`,
+    );
+    expect(rows.slice(1).map(({ lower }) => lower)).toEqual(rows.slice(0, -1).map(({ upper }) => upper));
+    expect([rows[0]?.lower, rows.at(-1)?.upper]).toEqual(['2030-12-30', '2031-05-01']);
+    await expect(make('2032-01-01Z', '2032-01-02Z', 'hour')).rejects.toThrow('not a hour');
   });
 
   it('drops months after the retention time, and still charges nothing twice', async () => {
@@ -122,11 +142,11 @@ describe('the partitioned usage log', () => {
     await settleAll(of, records);
     await ageThisMonth();
     expect(await checkInvariants(money.em())).toEqual([]);
-    expect(await dropMonths(money.em(), null)).toEqual([]);
-    expect(await dropMonths(money.em(), 365)).toEqual([]);
+    expect(await dropPartitions(money.em(), null)).toEqual([]);
+    expect(await dropPartitions(money.em(), 365)).toEqual([]);
     // Only the database's clock is far ahead.
-    expect(await dropMonths(money.em(), 30, new Date(Date.now() - 10 * 365 * 86_400_000))).toEqual([]);
-    const dropped = await dropMonths(money.em(), 30);
+    expect(await dropPartitions(money.em(), 30, new Date(Date.now() - 10 * 365 * 86_400_000))).toEqual([]);
+    const dropped = await dropPartitions(money.em(), 30);
     expect(dropped.length).toBeGreaterThan(0);
     expect(await usageOfRequest(money.em(), records[0]?.requestId ?? '', of.userId)).toBeUndefined();
     expect(await checkInvariants(money.em())).toEqual([]);

@@ -1,31 +1,35 @@
-/** Creates the monthly partitions of the usage log ahead of time, and drops old ones as a whole. */
+/** Creates the partitions of the usage log ahead of time, and drops old ones as a whole. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { earlierOfBothClocks } from '../database/prune.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
+import type { PartitionWidth } from '../process/settings.ts';
 
-/** Months are created this many days ahead, so that they exist even if this job did not run for long. */
-const AHEAD_DAYS = 92;
+/**
+ * Partitions are created this many days ahead, so that they exist even if this job did not run for long. Many
+ * narrow ones would make each query slower to plan.
+ */
+const AHEAD_DAYS: Readonly<Record<PartitionWidth, number>> = { month: 92, week: 35, day: 14 };
 /** Reported requests may be this old; settlement stores older ones with the present time. */
 const BEHIND_DAYS = 3;
-/** Maximum number of months dropped in one run, so that a run is short. */
+/** Maximum number of partitions dropped in one run, so that a run is short. */
 const DROPS_MAX = 12;
 
-/** Creates the missing months around now and returns how many. */
-export async function makeMonths(em: EntityManager): Promise<number> {
+/** Creates the missing partitions around now and returns how many. Existing ones keep their width. */
+export async function makePartitions(em: EntityManager, width: PartitionWidth = 'month'): Promise<number> {
   const row = await queryOne<{ made: number }>(
     em,
     sql`select usage_make_partitions(clock_timestamp() - ${BEHIND_DAYS} * interval '1 day',
-      clock_timestamp() + ${AHEAD_DAYS} * interval '1 day') as made`,
+      clock_timestamp() + ${AHEAD_DAYS[width]} * interval '1 day', ${width}) as made`,
   );
   return row?.made ?? 0;
 }
 
 /**
- * Drops months that ended more than `retentionDays` ago (at least 30; null keeps all) and returns their
+ * Drops partitions that ended more than `retentionDays` ago (at least 30; null keeps all) and returns their
  * names. Hourly sums, charges and the ledger are kept; `usage_partition` stores the totals of a dropped
- * month. `here` is this process's clock: a month is dropped only if both clocks agree.
+ * one. `here` is this process's clock: a partition is dropped only if both clocks agree.
  */
-export async function dropMonths(
+export async function dropPartitions(
   em: EntityManager,
   retentionDays: number | null,
   here?: Date,

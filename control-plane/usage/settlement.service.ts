@@ -13,7 +13,7 @@ import type { Lease } from '../wallet/lease.rows.ts';
 import { admit, isSameCharge, SETTLED_DIFFERENTLY } from './admission.service.ts';
 import type { Refusal } from './admission.service.ts';
 import { settleLate } from './late-charge.service.ts';
-import { makeMonths } from './retention.service.ts';
+import { makePartitions } from './retention.service.ts';
 import { chargeOf, planSettlement, storableText } from './settlement.rules.ts';
 import type { Charge, LeaseHolding, ReportedUsage } from './settlement.rules.ts';
 import { claimRequests, earlierCharges, insertCharges, insertUsage } from './usage.rows.ts';
@@ -69,7 +69,7 @@ export async function settle(em: EntityManager, report: Report): Promise<ReportA
     if (!isMissingMonth(error)) throw error;
   }
   // A job creates the partitions of coming months. Here it has not, because the database's clock jumped.
-  await makeMonths(em);
+  await makePartitions(em);
   return settleOrInvalid(em, report);
 }
 

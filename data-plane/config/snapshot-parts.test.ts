@@ -1,0 +1,51 @@
+/** Tests of compressed parts of a snapshot. */
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { ConfigChecksum } from '@gateway/shared/checksum';
+import type { ConfigEntry } from '@gateway/shared/node-api';
+import { keyOf } from '../../test/ledger/records.ts';
+import { SnapshotParts } from './snapshot-parts.ts';
+import { entriesOf } from './tables.ts';
+
+const ENTRIES: ConfigEntry[] = ['a', 'b', 'c'].map((name, at) => {
+  const payload = keyOf(`wallet_${name}`, { digest: name.repeat(64) });
+  return { kind: 'API_KEY', key: payload.id, revision: at + 1, payload };
+});
+const pack = (value: unknown): string => gzipSync(JSON.stringify(value)).toString('base64');
+
+function checksumOf(entries: readonly ConfigEntry[]): string {
+  const sum = new ConfigChecksum();
+  for (const { kind, key, revision } of entries) sum.toggle(kind, key, revision);
+  return sum.value;
+}
+
+/** The result of a snapshot whose first entry is plain, and the others compressed. */
+function received(packed: string): SnapshotParts {
+  const whole = {
+    revision: 3,
+    checksum: checksumOf(ENTRIES),
+    chunks: 2,
+    __typename: 'ConfigSnapshot' as const,
+  };
+  const first = { ...whole, chunk: 0, entries: ENTRIES.slice(0, 1), packed: null };
+  const parts = new SnapshotParts(first);
+  expect([first, { ...whole, chunk: 1, entries: [], packed }].map((part) => parts.add(part))).toEqual([
+    true,
+    true,
+  ]);
+  return parts;
+}
+
+test('a snapshot of plain and compressed parts has the entries of both', () => {
+  const tables = received(pack(ENTRIES.slice(1))).whole?.tables();
+  expect(tables && [...entriesOf(tables)]).toEqual(ENTRIES);
+});
+
+test.each([
+  ['damaged', pack(ENTRIES.slice(1)).slice(0, 40), /end of file|incorrect|invalid/],
+  ['no list', pack({ entries: [] }), /not a list of entries/],
+  ['incomplete', pack(ENTRIES.slice(2)), /announced checksum/],
+  ['too large', gzipSync(Buffer.alloc(65 * 1024 * 1024, 32)).toString('base64'), /larger than/],
+])('a snapshot with a compressed part that is %s is refused', (_what, packed, reason) => {
+  expect(() => received(packed).whole?.tables()).toThrow(reason);
+});
