@@ -1,6 +1,7 @@
 /** Writes the answer of one request to the client. No other code writes to the client's connection. */
 import type { ServerResponse } from 'node:http';
 import { GatewayError } from '@gateway/shared/failures';
+import { LAST_CHUNK, chunkOf } from './chunked.ts';
 import { drain, hasLongRest } from './drain.ts';
 
 /** Time after which a client that reads nothing is disconnected, in ms. */
@@ -17,6 +18,8 @@ export class Reply {
   readonly #headers: Record<string, string>;
   #lateHeaders: (() => Record<string, string>) | undefined;
   #dropsRest = false;
+  /** Whether the streamed answer is sent in chunks, as to every client of HTTP/1.1. */
+  #isChunked = false;
 
   constructor(response: ServerResponse, headers: Record<string, string>) {
     this.#response = response;
@@ -80,11 +83,18 @@ export class Reply {
     this.#headers['x-accel-buffering'] = 'no';
     if (this.#lateHeaders) Object.assign(this.#headers, this.#lateHeaders());
     this.#response.writeHead(status, this.#headers);
+    this.#isChunked = this.#response.chunkedEncoding;
+    // Node sends a chunk in four pieces, which costs twice as much as one.
+    this.#response.chunkedEncoding = false;
   }
 
   /** Writes bytes. Returns false if the client is too slow: then wait for `drained`. */
   write(bytes: string | Buffer): boolean {
-    return this.#response.destroyed || this.#response.write(bytes);
+    return this.#response.destroyed || this.#response.write(this.#framed(bytes));
+  }
+
+  #framed(bytes: string | Buffer): string | Buffer {
+    return this.#isChunked ? chunkOf(bytes) : bytes;
   }
 
   /**
@@ -112,7 +122,8 @@ export class Reply {
 
   /** Ends a streamed answer properly, after these last bytes. */
   end(lastBytes = ''): void {
-    this.#response.end(lastBytes);
+    if (lastBytes !== '') this.write(lastBytes);
+    this.#response.end(this.#isChunked ? LAST_CHUNK : '');
   }
 
   /** Breaks a streamed answer off: sends the last bytes, then closes the socket without the final chunk. */
@@ -122,7 +133,7 @@ export class Reply {
     if (!socket || socket.destroyed) return;
     // The socket closes only after the bytes were sent: those written in this tick are still corked.
     if (lastBytes === undefined || response.destroyed) setImmediate(() => socket.destroySoon());
-    else response.write(lastBytes, () => socket.destroySoon());
+    else response.write(this.#framed(lastBytes), () => socket.destroySoon());
     setTimeout(() => socket.destroy(), LAST_BYTES_MS).unref();
   }
 }

@@ -1,0 +1,18 @@
+/** The chunked transfer coding of answers. https://www.rfc-editor.org/rfc/rfc9112#section-7.1 */
+
+const LINE_END = '\r\n';
+/** What stands after the last chunk. */
+export const LAST_CHUNK = '0\r\n\r\n';
+
+/** One chunk with its size, in one piece of memory. Empty for no bytes, because an empty chunk ends a body. */
+export function chunkOf(bytes: string | Buffer): Buffer {
+  const length = Buffer.byteLength(bytes);
+  if (length === 0) return Buffer.alloc(0);
+  const size = length.toString(16) + LINE_END;
+  const chunk = Buffer.allocUnsafe(size.length + length + LINE_END.length);
+  chunk.latin1Write(size, 0);
+  if (typeof bytes === 'string') chunk.utf8Write(bytes, size.length);
+  else chunk.set(bytes, size.length);
+  chunk.latin1Write(LINE_END, size.length + length);
+  return chunk;
+}
