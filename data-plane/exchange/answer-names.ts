@@ -9,6 +9,7 @@ import { writeJson } from '../dialects/exact-json.ts';
 import { parseExactObject } from '../dialects/fields.ts';
 import { isValueOf } from '../state/replace-ids.ts';
 import { replaceMembers, scanMembers } from './json-members.ts';
+import { textOf } from './json-scan.ts';
 
 /** Names that replace those of the upstream in an answer. */
 export interface AnswerNames {
@@ -44,7 +45,7 @@ export function withNames(
   if (names.id !== undefined) texts.set(MEMBERS[dialect].id, names.id);
   if (names.model !== undefined) texts.set(MEMBERS[dialect].model, names.model);
   try {
-    const { members } = scanMembers(bytes);
+    const { members } = scanMembers(textOf(bytes));
     const found = members.filter(({ name }) => texts.has(name));
     const edits = new Map(found.map(({ name }) => [name, JSON.stringify(texts.get(name))]));
     return edits.size === 0 ? bytes : replaceMembers(bytes, members, { edits });

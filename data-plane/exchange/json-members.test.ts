@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exactly, writeJson } from '../dialects/exact-json.ts';
 import { replaceMembers, scanMembers } from './json-members.ts';
+import { textOf } from './json-scan.ts';
 
 /** JSON text with unusual white space and needless escapes. */
 function untidy(value: unknown, space: string): string {
@@ -41,7 +42,7 @@ describe('the scanner', () => {
         fc.pre(!JSON.stringify(value).includes('__proto__'));
         const bytes = Buffer.from(untidy(value, space));
         const parsed: Record<string, unknown> = JSON.parse(bytes.toString());
-        const { members } = scanMembers(bytes);
+        const { members } = scanMembers(textOf(bytes));
         const found = members.map(({ name, valueStart, valueEnd }) => [
           name,
           JSON.parse(bytes.toString('utf8', valueStart, valueEnd)),
@@ -55,7 +56,7 @@ describe('the scanner', () => {
 
   it('refuses a duplicate name, also one written with escapes', () => {
     for (const text of ['{"a":1,"a":2}', '{"a":1,"\\u0061":2}', '{"a":{"a":1},"b":[],"a":0}']) {
-      expect(() => scanMembers(Buffer.from(text))).toThrow('comes twice');
+      expect(() => scanMembers(textOf(Buffer.from(text)))).toThrow('comes twice');
     }
   });
 
@@ -69,7 +70,7 @@ describe('the scanner', () => {
       fc.property(objects, spaces, (value, space) => {
         fc.pre(!JSON.stringify(value).includes('__proto__'));
         const bytes = Buffer.from(untidy(value, space));
-        expect(scanMembers(bytes).names).toBe(count(JSON.parse(bytes.toString())));
+        expect(scanMembers(textOf(bytes)).names).toBe(count(JSON.parse(bytes.toString())));
       }),
     );
   });
@@ -109,7 +110,7 @@ describe('the scanner', () => {
     fc.assert(
       fc.property(names, values, (name, value) => {
         const text = `{${quoted(name)}:${value}}`;
-        const { isInexact } = scanMembers(Buffer.from(text));
+        const { isInexact } = scanMembers(textOf(Buffer.from(text)));
         if (isInexact) return;
         exact += 1;
         const parsed: unknown = JSON.parse(text);
@@ -125,8 +126,8 @@ describe('the scanner', () => {
 
   it('accepts 64 levels of nesting and refuses 65', () => {
     const nested = (levels: number) => Buffer.from(`{"x":${'['.repeat(levels)}${']'.repeat(levels)}}`);
-    expect(scanMembers(nested(63)).members).toHaveLength(1);
-    expect(() => scanMembers(nested(64))).toThrow('deeper');
+    expect(scanMembers(textOf(nested(63))).members).toHaveLength(1);
+    expect(() => scanMembers(textOf(nested(64)))).toThrow('deeper');
   });
 });
 
@@ -150,7 +151,7 @@ describe('an edit', () => {
           ]),
         );
         const after = JSON.parse(
-          replaceMembers(bytes, scanMembers(bytes).members, { edits: texts }).toString(),
+          replaceMembers(bytes, scanMembers(textOf(bytes)).members, { edits: texts }).toString(),
         );
         const expected = new Map(Object.entries(before));
         for (const [name, text] of texts) {
@@ -165,7 +166,7 @@ describe('an edit', () => {
   it('keeps every byte outside the replaced value', () => {
     const text = ' {\n "x" : 1e2 , "model":\t"swift" ,"emoji":"\\ud83d\\ude00 😀" }\n';
     const bytes = Buffer.from(text);
-    const edited = replaceMembers(bytes, scanMembers(bytes).members, {
+    const edited = replaceMembers(bytes, scanMembers(textOf(bytes)).members, {
       edits: new Map([['model', '"other"']]),
     });
     expect(edited.toString()).toBe(text.replace('"swift"', '"other"'));
@@ -192,7 +193,7 @@ describe('an edit', () => {
           const bytes = Buffer.from(untidy(value, space));
           const before: unknown = JSON.parse(bytes.toString());
           const present = removals.filter((path) => find(before, path) !== undefined);
-          const sent = replaceMembers(bytes, scanMembers(bytes).members, {
+          const sent = replaceMembers(bytes, scanMembers(textOf(bytes)).members, {
             edits: new Map(),
             removals: present,
           });
@@ -207,7 +208,7 @@ describe('an edit', () => {
     const text = ' {"a" : [ {"x":1 , "y" : 2} , 3 ,\n 4 ] ,"b":1} ';
     const edited = (...removals: (string | number)[][]) =>
       String(
-        replaceMembers(Buffer.from(text), scanMembers(Buffer.from(text)).members, {
+        replaceMembers(Buffer.from(text), scanMembers(textOf(Buffer.from(text))).members, {
           edits: new Map(),
           removals,
         }),

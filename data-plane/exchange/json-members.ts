@@ -56,10 +56,9 @@ export interface Scanned {
  * The members of the top-level object, in their order. Throws `invalid_request` for a duplicate name, for
  * more than 64 levels or JSON_TOP_MEMBERS members, and for a member named `__proto__` on any level.
  * Duplicates below the top level are only counted, because a set of names for each object would cost more
- * than the rest of the scan: see `refuseDuplicates`.
+ * than the rest of the scan: see `refuseDuplicates`. `text` has one character per byte.
  */
-export function scanMembers(bytes: Buffer): Scanned {
-  const text = textOf(bytes);
+export function scanMembers(text: string): Scanned {
   const members: Member[] = [];
   const names = new Set<string>();
   const nested: Nested = { names: 0, isInexact: false };
@@ -90,9 +89,8 @@ export function scanMembers(bytes: Buffer): Scanned {
  * Throws `invalid_request` if a name comes twice in an object. JSON.parse keeps one member of each name, so
  * its value then has fewer members than the text: `inValue` is their number in the value.
  */
-export function refuseDuplicates(bytes: Buffer, { names }: Scanned, inValue: number): void {
+export function refuseDuplicates(text: string, { names }: Scanned, inValue: number): void {
   if (names === inValue) return;
-  const text = textOf(bytes);
   findDuplicate(text, text.indexOf('{'), []);
 }
 

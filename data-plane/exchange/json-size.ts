@@ -4,15 +4,17 @@
  */
 import { GatewayError } from '@gateway/shared/failures';
 import { JSON_CONTAINERS, JSON_COUNTED_BYTES, JSON_MEMBERS, JSON_VALUES } from '../limits.ts';
-import { COLON, COMMA, OPEN_ARRAY, OPEN_OBJECT, QUOTE, endOfString, textOf } from './json-scan.ts';
+import { COLON, COMMA, OPEN_ARRAY, OPEN_OBJECT, QUOTE, endOfString } from './json-scan.ts';
 
-/** Throws `body_too_large` above the limits of objects and lists, members, or values. Skips strings. */
-export function refuseTooManyValues(bytes: Buffer): void {
-  if (bytes.length <= JSON_COUNTED_BYTES) return;
+/**
+ * Throws `body_too_large` above the limits of objects and lists, members, or values. Skips strings. `text` has
+ * one character per byte.
+ */
+export function refuseTooManyValues(text: string): void {
+  if (text.length <= JSON_COUNTED_BYTES) return;
   let containers = 0;
   let commas = 0;
   let members = 0;
-  const text = textOf(bytes);
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) at = endOfString(text, at) - 1;

@@ -1,5 +1,5 @@
 /** Parses a JSON request body strictly, so that every upstream's parser reads the model that is billed. */
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { invalidRequest } from '../call/refusals.ts';
 import { exactly } from '../dialects/exact-json.ts';
 import { isObject } from '../dialects/fields.ts';
@@ -9,6 +9,7 @@ import type { Findings, MemberTable } from '../dialects/member-table.ts';
 import { refuseDuplicates, scanMembers } from './json-members.ts';
 import { refuseTooManyValues } from './json-size.ts';
 import type { Member } from './json-members.ts';
+import { textOf } from './json-scan.ts';
 
 /** A body as a value, and as bytes with the positions of its members. */
 export interface RequestBody {
@@ -31,13 +32,15 @@ export interface RequestBody {
  */
 export function parseRequestBody(bytes: Buffer, table?: MemberTable): RequestBody {
   if (!isUtf8(bytes)) throw invalidRequest('The request body is not valid UTF-8. Encode it as UTF-8.');
-  refuseTooManyValues(bytes);
-  const text = bytes.toString('utf8');
+  const scannable = textOf(bytes);
+  refuseTooManyValues(scannable);
+  // Most long bodies have only ASCII, for which both strings are equal. Each takes time to make.
+  const text = isAscii(bytes) ? scannable : bytes.toString('utf8');
   const value = parseJson(text);
   if (!isObject(value)) throw invalidRequest('The request body is not a JSON object. Send a JSON object.');
-  const scanned = scanMembers(bytes);
+  const scanned = scanMembers(scannable);
   const findings = inspect(value, table);
-  refuseDuplicates(bytes, scanned, findings.names);
+  refuseDuplicates(scannable, scanned, findings.names);
   const { members } = scanned;
   for (const { name } of members) {
     // An upstream whose parser ignores case would read this member instead of the billed model.

@@ -13,6 +13,7 @@ import { SharedBudget } from '../call/shared-budget.ts';
 import { SlowBodies } from '../call/slow-bodies.ts';
 import type { UpstreamDialect } from '../dialects/dialect.ts';
 import { replaceMembers, scanMembers } from '../exchange/json-members.ts';
+import { textOf } from '../exchange/json-scan.ts';
 import { Spool } from '../exchange/spool.ts';
 import { BODY_FLOOR_BYTES, BODY_MEMORY_BYTES, BODY_RESERVE_BYTES, DEFAULT_CONCURRENCY } from '../limits.ts';
 import { Metrics } from '../metrics.ts';
@@ -101,7 +102,7 @@ export function buildServices(dependencies: ServerDependencies): Services {
       states,
       wallNow: dependencies.wallNow ?? Date.now,
       identityToken: identityTokens(dependencies.identityTokenFiles ?? {}),
-      editBody: (body, edits) => replaceMembers(body, scanMembers(body).members, { edits }),
+      editBody: (body, edits) => replaceMembers(body, scanMembers(textOf(body)).members, { edits }),
       log: dependencies.log,
     }),
     wallets: new Bulkhead(() => partOf(concurrency().perWallet, worker)),
