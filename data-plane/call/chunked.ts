@@ -10,9 +10,9 @@ export function chunkOf(bytes: string | Buffer): Buffer {
   if (length === 0) return Buffer.alloc(0);
   const size = length.toString(16) + LINE_END;
   const chunk = Buffer.allocUnsafe(size.length + length + LINE_END.length);
-  chunk.latin1Write(size, 0);
-  if (typeof bytes === 'string') chunk.utf8Write(bytes, size.length);
+  chunk.write(size, 0, 'latin1');
+  if (typeof bytes === 'string') chunk.write(bytes, size.length);
   else chunk.set(bytes, size.length);
-  chunk.latin1Write(LINE_END, size.length + length);
+  chunk.write(LINE_END, size.length + length, 'latin1');
   return chunk;
 }

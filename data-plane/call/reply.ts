@@ -84,7 +84,7 @@ export class Reply {
     if (this.#lateHeaders) Object.assign(this.#headers, this.#lateHeaders());
     this.#response.writeHead(status, this.#headers);
     this.#isChunked = this.#response.chunkedEncoding;
-    // Node sends a chunk in four pieces, which costs twice as much as one.
+    // Node sends a chunk as four pieces, which takes more time than one.
     this.#response.chunkedEncoding = false;
   }
 

@@ -3,6 +3,7 @@ import { isObject } from '../dialects/fields.ts';
 import type { JsonObject } from '../dialects/fields.ts';
 import { unreadableAnswer } from '../dialects/upstream-errors.ts';
 import { replaceMembers, scanMembers } from '../exchange/json-members.ts';
+import { textOf } from '../exchange/json-scan.ts';
 
 /** The object in these bytes. Throws `upstream_failed` for anything else. */
 export function readObject(bytes: Buffer): JsonObject {
@@ -20,7 +21,7 @@ export function editObject(bytes: Buffer, value: JsonObject, edits: JsonObject):
   const present = Object.entries(edits).filter(([name]) => value[name] !== undefined && value[name] !== null);
   if (present.length === 0) return bytes;
   try {
-    const { members } = scanMembers(bytes);
+    const { members } = scanMembers(textOf(bytes));
     const texts = new Map(present.map(([name, edit]) => [name, JSON.stringify(edit)]));
     return replaceMembers(bytes, members, { edits: texts });
   } catch {
