@@ -1,10 +1,10 @@
 /** The chunked transfer coding of answers. https://www.rfc-editor.org/rfc/rfc9112#section-7.1 */
 
 const LINE_END = '\r\n';
-/** What stands after the last chunk. */
+/** The end of a body, after its last chunk. */
 export const LAST_CHUNK = '0\r\n\r\n';
 
-/** One chunk with its size, in one piece of memory. Empty for no bytes, because an empty chunk ends a body. */
+/** One chunk with its size, in one buffer. Empty for no bytes, because an empty chunk ends a body. */
 export function chunkOf(bytes: string | Buffer): Buffer {
   const length = Buffer.byteLength(bytes);
   if (length === 0) return Buffer.alloc(0);

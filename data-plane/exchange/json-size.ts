@@ -7,8 +7,8 @@ import { JSON_CONTAINERS, JSON_COUNTED_BYTES, JSON_MEMBERS, JSON_VALUES } from '
 import { COLON, COMMA, OPEN_ARRAY, OPEN_OBJECT, QUOTE, endOfString } from './json-scan.ts';
 
 /**
- * Throws `body_too_large` above the limits of objects and lists, members, or values. Skips strings. `text` has
- * one character per byte.
+ * Throws `body_too_large` above the limits of objects and lists, members, or values. Skips strings. `text`
+ * has one character per byte.
  */
 export function refuseTooManyValues(text: string): void {
   if (text.length <= JSON_COUNTED_BYTES) return;
