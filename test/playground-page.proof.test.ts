@@ -268,6 +268,44 @@ describe.skipIf(chromiumPath === undefined)('a message in the Playground', () =>
   });
 });
 
+describe.skipIf(chromiumPath === undefined)('a comparison in the Playground', () => {
+  test('asks both models at once, stops one of them, and shows time, tokens and charge of each', async () => {
+    await page.goto(`http://localhost:${house.control.port}/playground?compare=budget,balanced`);
+    const column = (name: string): Locator => page.getByRole('region', { name, exact: true });
+    await page.getByText('2 models, $0.28 per message').waitFor();
+    await ask(`Please ${HOLD} on`);
+    for (const name of ['budget', 'balanced']) await column(name).getByText(FIRST_HALF).waitFor();
+    await button('Stop budget').click();
+    await column('budget').getByText('Stopped').waitFor();
+    upstream.resume();
+    await column('balanced').getByText(`${FIRST_HALF}${SECOND_HALF}`).waitFor();
+    await column('balanced').getByText('$0.25 charged').waitFor();
+    await column('balanced')
+      .getByText(/to first token$/)
+      .waitFor();
+    expect(await column('budget').textContent()).not.toContain(SECOND_HALF.trim());
+    const { rows } = await house.database.query('select id from conversation where user_id = $1', [
+      customer.userId,
+    ]);
+    expect(rows).toEqual([]);
+  });
+
+  test('sends the system prompt to the models, and each model its own earlier replies', async () => {
+    await button(/^Settings of replies/).click();
+    await page.getByLabel('System prompt').fill('Be brief.');
+    await button('Apply').click();
+    upstream.seen.length = 0;
+    await ask('And now');
+    await page.getByRole('region', { name: 'balanced' }).getByText('balanced heard: And now').waitFor();
+    await page.getByRole('region', { name: 'budget' }).getByText('budget heard: And now').waitFor();
+    for (const { messages } of upstream.seen) {
+      expect(messages[0]).toEqual({ role: 'system', content: 'Be brief.' });
+      expect(messages).toHaveLength(4);
+    }
+    await page.goto(`http://localhost:${house.control.port}/playground`);
+  });
+});
+
 describe.skipIf(chromiumPath === undefined)('the Playground with storing', () => {
   test('shows that it stores chats, and keeps every branch after a reload', async () => {
     await setSwitch(true);

@@ -9,11 +9,13 @@ interface CodeProps {
   code: string;
   /** Shown instead of `code`, if a part of it is too long or secret. Copy still copies `code`. */
   shown?: string | undefined;
+  /** The code with colours of its language. */
+  coloured?: ReactNode;
   copyLabel: string;
 }
 
 /** A block of code with a Copy button. It scrolls inside and is reachable by keyboard. */
-export function CodeBlock({ head, code, shown, copyLabel }: CodeProps) {
+export function CodeBlock({ head, code, shown, coloured, copyLabel }: CodeProps) {
   const { outcome, copy } = useCopy(code);
   return (
     <figure className="overflow-hidden rounded-code border border-line bg-sunk">
@@ -41,7 +43,7 @@ export function CodeBlock({ head, code, shown, copyLabel }: CodeProps) {
         aria-label={head}
         className="overflow-x-auto px-3.5 py-3 text-[12.5px] leading-5 -outline-offset-2"
       >
-        {coloured(shown ?? code)}
+        {coloured ?? plainlyColoured(shown ?? code)}
       </pre>
     </figure>
   );
@@ -50,7 +52,7 @@ export function CodeBlock({ head, code, shown, copyLabel }: CodeProps) {
 const TOKENS = /(#[^\n]*$)|("(?:[^"\\\n]|\\.)*")(\s*:)?|('(?:[^'\\\n]|\\.)*')/gm;
 
 // Only enough colour to tell keys from values.
-function coloured(code: string): ReactNode[] {
+function plainlyColoured(code: string): ReactNode[] {
   const parts: ReactNode[] = [];
   let end = 0;
   for (const match of code.matchAll(TOKENS)) {

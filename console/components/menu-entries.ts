@@ -11,12 +11,22 @@ export interface MenuAction {
   run: () => void;
 }
 
+/** One of exclusive choices. */
+export interface MenuChoice {
+  value: string;
+  word: string;
+  /** A line under the name. */
+  detail?: string;
+  /** A decimal string in dollars, shown at the right; decimal points align. */
+  amount?: string;
+}
+
 /** A group of exclusive choices inside a menu. */
 export interface MenuChoices {
   kind: 'choices';
   label: string;
   value: string;
-  options: readonly { value: string; word: string }[];
+  options: readonly MenuChoice[];
   choose: (value: string) => void;
 }
 

@@ -1,10 +1,12 @@
 /**
- * The popup of a menu, 248 px wide; below the `sm` breakpoint a bottom sheet. Loaded on demand, as a chunk.
+ * The popup of a menu, 248 px wide, or 320 px for choices with details; below the `sm` breakpoint a bottom
+ * sheet. Loaded on demand, as a chunk.
  */
 import { Menu as Base } from '@base-ui/react/menu';
 import { clsx } from 'clsx';
 import { Check } from 'lucide-react';
-import type { MenuAction, MenuChoices, MenuEntry } from './menu-entries.ts';
+import type { MenuAction, MenuChoice, MenuChoices, MenuEntry } from './menu-entries.ts';
+import { decimalsOf, Money } from './money.tsx';
 
 interface MenuPopupProps {
   open: boolean;
@@ -21,7 +23,10 @@ export function MenuPopup({ open, onOpenChange, anchor, entries }: MenuPopupProp
       <Base.Portal {...containerFor(anchor)}>
         <Base.Backdrop className="floating fixed inset-0 z-40 bg-(--scrim) sm:hidden" />
         <Base.Positioner anchor={anchor} align="end" sideOffset={4} className={POSITIONER}>
-          <Base.Popup finalFocus={() => anchor} className={POPUP}>
+          <Base.Popup
+            finalFocus={() => anchor}
+            className={clsx(POPUP, isDetailed(entries) ? 'sm:w-[320px]' : 'sm:w-[248px]')}
+          >
             {entries.map((entry, index) => (
               <Entry key={index} entry={entry} />
             ))}
@@ -29,6 +34,13 @@ export function MenuPopup({ open, onOpenChange, anchor, entries }: MenuPopupProp
         </Base.Positioner>
       </Base.Portal>
     </Base.Root>
+  );
+}
+
+/** Whether a choice has more than its name. */
+function isDetailed(entries: readonly MenuEntry[]): boolean {
+  return entries.some(
+    (entry) => entry.kind === 'choices' && entry.options.some(({ detail }) => detail !== undefined),
   );
 }
 
@@ -42,7 +54,7 @@ function containerFor(anchor: HTMLElement | null): { container?: HTMLElement } {
 }
 
 const POPUP =
-  'floating max-h-(--available-height) w-[248px] overflow-y-auto max-w-[calc(100vw-16px)] ' +
+  'floating max-h-(--available-height) overflow-y-auto max-w-[calc(100vw-16px)] ' +
   'rounded-card border border-line bg-raise p-1 shadow-float outline-none ' +
   'max-sm:max-h-[75dvh] max-sm:w-full max-sm:max-w-none max-sm:rounded-b-none max-sm:border-x-0 ' +
   'max-sm:border-b-0 max-sm:p-2 max-sm:pb-[calc(8px+env(safe-area-inset-bottom))] max-sm:shadow-dialog';
@@ -90,6 +102,7 @@ function Action({ icon: Icon, word, effect, destructive = false, run }: MenuActi
 }
 
 function Choices({ label, value, options, choose }: MenuChoices) {
+  const decimals = decimalsOf(options.flatMap(({ amount }) => amount ?? []));
   return (
     <Base.RadioGroup value={value} onValueChange={choose}>
       <Base.GroupLabel className="px-2.5 pt-1.5 pb-1 text-hint text-ink-3">{label}</Base.GroupLabel>
@@ -100,9 +113,22 @@ function Choices({ label, value, options, choose }: MenuChoices) {
               <Check size={16} strokeWidth={1.75} className="text-accent" />
             </Base.RadioItemIndicator>
           </span>
-          {option.word}
+          <Choice {...option} decimals={decimals} />
         </Base.RadioItem>
       ))}
     </Base.RadioGroup>
+  );
+}
+
+function Choice({ word, detail, amount, decimals }: MenuChoice & { decimals: number }) {
+  if (detail === undefined && amount === undefined) return word;
+  return (
+    <>
+      <span className="min-w-0 flex-1">
+        <span className="[overflow-wrap:anywhere]">{word}</span>{' '}
+        {detail !== '' && <span className="block text-hint text-ink-3">{detail}</span>}
+      </span>
+      {amount !== undefined && <Money amount={amount} align={decimals} className="tabular-nums" />}
+    </>
   );
 }

@@ -209,6 +209,10 @@ export function queries(state: State) {
       __typename: 'UsageEntry',
       id: requestId,
       cost: '0.30',
+      ttftMs: 420,
+      latencyMs: 2_150,
+      inputTokens: 812,
+      outputTokens: 96,
     }),
     signInOptions: () => ({
       password: true,

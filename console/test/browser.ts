@@ -43,6 +43,7 @@ export const PUBLIC_PAGES = [
 export const OWN_PAGES = [
   '/playground',
   '/playground?chat=cnv_1',
+  '/playground?compare=coder,swift',
   '/profile/personal-intelligence',
   '/keys',
   '/keys/key_2',

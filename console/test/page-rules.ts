@@ -21,9 +21,12 @@ const NARROWEST = { width: 320, height: 640 };
 
 /**
  * Scripts that load after the page: the socket of live updates, and parts that depend on an answer of the
- * service (other ways to sign in, banners, the Markdown of a chat, learned items, open tasks).
+ * service (other ways to sign in, banners, Markdown and code of a chat, learned items, open tasks), and the
+ * comparison of models, which the address asks for.
  */
-const LATE_SCRIPTS = 'live|other-ways|passkeys|pool-endings|policy-banner|reply-text|chunk|code-block';
+const LATE_SCRIPTS =
+  'live|other-ways|passkeys|pool-endings|policy-banner|reply-text|chunk|code-block|code-colours|typescript|' +
+  'compare';
 const LOADED_LATER = new RegExp(`/(?:${LATE_SCRIPTS}|learned-notice|open-tasks)-[\\w-]+\\.js$`);
 /** The page of an unknown address: its HTML cannot know what it needs. */
 const UNKNOWN_PAGE = '/no-such-page';

@@ -58,7 +58,10 @@ const messages = [
     reasoning: 'The reader runs three nodes. A number helps.',
     usedItems,
     // Charged when the model cost less than it does today.
-    usage: { __typename: 'UsageEntry', id: 'req_01KAGX9B2', cost: '0.25' },
+    usage: {
+      ...{ __typename: 'UsageEntry', id: 'req_01KAGX9B2', cost: '0.25' },
+      ...{ ttftMs: 340, latencyMs: 1_800, inputTokens: 640, outputTokens: 210 },
+    },
   }),
   message(3, { role: 'USER', modelName: null, content: 'And with one node?' }),
   message(4, { state: 'FAILED', errorCode: 'upstream_failed', error: 'The upstream failed. Try again.' }),

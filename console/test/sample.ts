@@ -123,6 +123,10 @@ export const models = MODELS.map(([name, tier, contextTokens, price, description
   contextTokens,
   description,
   traits: traits.split(' '),
+  chatParameters: [
+    ...['TEMPERATURE', 'MAX_TOKENS', 'TOP_P', 'STOP'],
+    ...(traits.includes('REASONING') ? ['EFFORT'] : ['SEED']),
+  ],
   pricePerRequest: price,
   state: 'PUBLISHED',
   groups: ['DEFAULT', 'VIP', 'SVIP'],

@@ -1,16 +1,30 @@
 /** The head of a chat: title, temporary switch, API call, and whether the chat is stored. */
 import { clsx } from 'clsx';
 import { Link } from '@tanstack/react-router';
-import { Archive, EyeOff, PanelLeft, SquarePen, Terminal } from 'lucide-react';
+import {
+  Archive,
+  Columns2,
+  EyeOff,
+  FileText,
+  PanelLeft,
+  SlidersHorizontal,
+  SquarePen,
+  Terminal,
+} from 'lucide-react';
 import { IconButton } from '../../components/button.tsx';
 import { useTranslation } from '../../translation.ts';
+import type { ChatTool } from './chat-tools.tsx';
 
 interface HeadProps {
   title: string;
   temporary: boolean;
   /** Undefined once the chat has messages, because it cannot be changed then. */
   onTemporary: ((on: boolean) => void) | undefined;
-  onApiCall: () => void;
+  /** How many settings are set. */
+  settingCount: number;
+  onTool: (tool: ChatTool) => void;
+  /** Starts a comparison of models. */
+  onCompare: () => void;
   /** Opens the list of chats; undefined if the list is visible or empty. */
   onChats: (() => void) | undefined;
   /** Starts a new chat; undefined if this chat is new. */
@@ -18,7 +32,7 @@ interface HeadProps {
 }
 
 /** The title, and the actions on the whole chat. */
-export function ChatHead({ title, temporary, onTemporary, onApiCall, onChats, onNew }: HeadProps) {
+export function ChatHead({ title, temporary, onTemporary, onChats, onNew, ...tools }: HeadProps) {
   const { t } = useTranslation();
   return (
     <header className={HEAD}>
@@ -27,7 +41,7 @@ export function ChatHead({ title, temporary, onTemporary, onApiCall, onChats, on
           <PanelLeft size={18} strokeWidth={1.75} />
         </IconButton>
       )}
-      <h1 className="min-w-0 flex-1 truncate font-semibold">{title || t('playground.untitled')}</h1>
+      <h1 className="min-w-0 flex-1 basis-24 truncate font-semibold">{title || t('playground.untitled')}</h1>
       <label
         className={clsx(
           'flex flex-none items-center gap-2 text-table text-ink-2 touch:min-h-11',
@@ -44,10 +58,7 @@ export function ChatHead({ title, temporary, onTemporary, onApiCall, onChats, on
         />
         {t('playground.temporary')}
       </label>
-      <button type="button" onClick={onApiCall} aria-label={t('playground.apiCall')} className={QUIET}>
-        <Terminal size={16} strokeWidth={1.75} aria-hidden="true" />
-        <span className="max-lg:hidden">{t('playground.apiCall')}</span>
-      </button>
+      <ToolButtons {...tools} />
       {onNew && (
         <IconButton label={t('playground.newChat')} onClick={onNew}>
           <SquarePen size={16} strokeWidth={1.75} />
@@ -57,11 +68,44 @@ export function ChatHead({ title, temporary, onTemporary, onApiCall, onChats, on
   );
 }
 
+function ToolButtons({
+  settingCount,
+  onTool,
+  onCompare,
+}: Pick<HeadProps, 'settingCount' | 'onTool' | 'onCompare'>) {
+  const { t } = useTranslation();
+  const tools = [
+    {
+      icon: SlidersHorizontal,
+      word: t('playground.settings.open', { count: settingCount }),
+      run: () => onTool('settings'),
+    },
+    { icon: FileText, word: t('playground.templates.title'), run: () => onTool('templates') },
+    { icon: Columns2, word: t('playground.compare.title'), run: onCompare },
+    { icon: Terminal, word: t('playground.apiCall'), run: () => onTool('call') },
+  ];
+  return (
+    <div className="flex flex-none items-center gap-1 max-sm:gap-0">
+      {tools.map(({ icon: Icon, word, run }) => (
+        <button key={word} type="button" onClick={run} title={word} aria-label={word} className={QUIET}>
+          <Icon size={16} strokeWidth={1.75} aria-hidden="true" />
+        </button>
+      ))}
+      {settingCount > 0 && (
+        <span className="text-table text-accent max-sm:hidden" aria-hidden="true">
+          {t('playground.settings.set', { count: settingCount })}
+        </span>
+      )}
+    </div>
+  );
+}
+
 const HEAD =
-  'flex min-h-12 flex-none items-center gap-x-4 border-b border-line px-6 py-2 max-sm:gap-x-2 max-sm:px-3';
+  'flex min-h-12 flex-none flex-wrap items-center gap-x-4 border-b border-line px-6 py-2 ' +
+  'max-sm:gap-x-2 max-sm:px-3';
 const QUIET =
-  'flex min-h-7 flex-none items-center gap-2 rounded-control px-2 text-table text-ink-2 ' +
-  'hover:bg-hover touch:min-h-11';
+  'flex size-7 flex-none items-center justify-center rounded-control text-ink-2 ' +
+  'hover:bg-hover touch:size-11 max-sm:touch:w-9';
 
 const BANNER =
   'flex flex-none items-center gap-3 border-b border-line bg-sunk px-6 py-2 text-table max-sm:px-4';

@@ -1,27 +1,26 @@
 /** One chat: head, messages, and composer. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
-import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Button } from '../../components/button.tsx';
 import { WireEmpty } from '../../components/mark.tsx';
-import { moneyText } from '../../components/money.tsx';
+import { Money } from '../../components/money.tsx';
 import { EmptyFirst, Failure, SkeletonRows } from '../../components/notice.tsx';
 import { useTranslation } from '../../translation.ts';
 import { LearnedPlace } from '../personal-intelligence/learned-place.tsx';
-import { ViewerQuery } from '../shell/viewer.ts';
 import { ChatHead, StorageBanner } from './chat-head.tsx';
-import { Composer, type Draft } from './composer.tsx';
+import { type ChatTool, ChatTools } from './chat-tools.tsx';
+import { firstCompared } from './compared.ts';
+import { Composer, NO_DRAFT } from './composer.tsx';
+import { ChargeNote, Editing, RefusalNote } from './composer-notes.tsx';
 import type { ChatMessage } from './documents.ts';
+import { ModelPicker } from './model-picker.tsx';
 import type { PickedModel } from './models.ts';
 import { MessageList } from './message-list.tsx';
-import { type Refused, useChat } from './use-chat.ts';
-
-const ApiCall = lazy(async () => ({ default: (await import('./api-call.tsx')).ApiCall }));
+import { countOf, NO_SETTINGS, settingsFor } from './settings.ts';
+import { useChat } from './use-chat.ts';
 
 const OpenTasks = lazy(async () => ({ default: (await import('./open-tasks.tsx')).OpenTasks }));
-
-const NO_DRAFT: Draft = { text: '', pictures: [] };
 
 interface ChatProps {
   storing: boolean;
@@ -37,9 +36,10 @@ interface ChatProps {
 /** The chat that the address names, or a new one. */
 export function Chat(props: ChatProps) {
   const { storing, switchesOn, models, onChats } = props;
-  const [showsCall, setShowsCall] = useState(false);
+  const compareWith = useCompare(models);
+  const [tool, setTool] = useState<ChatTool>();
   const writer = useWriter(props);
-  const { chat, running, busy, act, draft, model } = writer;
+  const { chat, running, busy, act, draft, model, settings } = writer;
   const begun = chat.messages.length > 0;
   return (
     <section className="flex min-w-0 flex-1 flex-col">
@@ -47,7 +47,9 @@ export function Chat(props: ChatProps) {
         title={chat.title || (chat.messages[0]?.content.split('\n')[0] ?? '')}
         temporary={chat.temporary}
         onTemporary={begun || chat.id !== undefined ? undefined : (on) => act.reset(on)}
-        onApiCall={() => setShowsCall(true)}
+        settingCount={countOf(settings)}
+        onTool={setTool}
+        onCompare={() => compareWith(model?.name)}
         onChats={onChats}
         onNew={begun || chat.id !== undefined ? writer.fresh : undefined}
       />
@@ -69,21 +71,26 @@ export function Chat(props: ChatProps) {
         />
       </div>
       <ComposerArea writer={writer} models={models} learns={storing} />
-      {showsCall && (
-        <Suspense>
-          <ApiCall
-            messages={chat.messages}
-            model={model?.name ?? ''}
-            draft={draft}
-            onClose={() => setShowsCall(false)}
-          />
-        </Suspense>
-      )}
+      <ChatTools
+        {...{ tool, settings, draft, messages: chat.messages }}
+        models={model ? [model] : []}
+        onSettings={writer.setSettings}
+        onDraft={writer.setDraft}
+        onClose={() => setTool(undefined)}
+      />
     </section>
   );
 }
 
 type Writer = ReturnType<typeof useWriter>;
+
+/** Returns a function that opens the comparison of a model with another one. */
+function useCompare(models: readonly PickedModel[]) {
+  const navigate = useNavigate();
+  const names = models.map(({ name }) => name);
+  return (model: string | undefined) =>
+    void navigate({ to: '/playground', search: { compare: firstCompared(model, names).join(',') } });
+}
 
 /** The chat, its draft, and the model that answers. */
 function useWriter({ storing, models, defaultModel, onChanged }: ChatProps) {
@@ -93,11 +100,17 @@ function useWriter({ storing, models, defaultModel, onChanged }: ChatProps) {
   const { draft, setDraft } = drafting;
   const [editing, setEditing] = useState<ChatMessage>();
   const [picked, setPicked] = useState<string>();
+  const [settings, setSettings] = useState(NO_SETTINGS);
   // Keeps the model of the address for the next message.
   const onCreated = (id: string) =>
     void navigate({ to: '/playground', search: { chat: id, model: asked }, replace: true });
   const { chat, running, busy, loading, failure, ...act } = useChat({
     ...{ chatId, storing, onCreated, onChanged },
+    settingsOf: (name) =>
+      settingsFor(
+        settings,
+        models.find((item) => item.name === name),
+      ),
   });
   const named = [picked, asked, chat.modelName, defaultModel];
   const found = named.map((name) => models.find((item) => item.name === name)).find((item) => item);
@@ -124,7 +137,8 @@ function useWriter({ storing, models, defaultModel, onChanged }: ChatProps) {
     continueInNew(false);
     setDraft(NO_DRAFT);
   };
-  const more = { ...drafting, model, setPicked, editing, edit, send, fresh, continueInNew };
+  const setting = { settings, setSettings, setPicked };
+  const more = { ...drafting, ...setting, model, editing, edit, send, fresh, continueInNew };
   return { chatId, chat, running, busy, loading, failure, act, ...more };
 }
 
@@ -181,17 +195,16 @@ interface ComposerAreaProps {
 
 /** The composer, with notices above and below it. */
 function ComposerArea({ writer, models, learns }: ComposerAreaProps) {
+  const { t } = useTranslation();
   const { chat, running, busy, failure, act, model, draft } = writer;
   useEscape(running ? () => void act.stop() : undefined);
   return (
     <div className="mx-auto w-full max-w-[720px] flex-none px-6 pb-3 max-sm:px-3">
       {learns && <LearnedPlace linked className="mb-2" />}
       {writer.editing && <Editing onCancel={() => writer.edit(undefined)} />}
-      {failure !== undefined && <Refusal failure={failure} onContinue={writer.continueInNew} />}
+      {failure !== undefined && <RefusalNote failure={failure} onContinue={writer.continueInNew} />}
       <Composer
-        models={models}
-        model={model}
-        onModel={writer.setPicked}
+        sees={model?.sees}
         draft={draft}
         onDraft={writer.setDraft}
         focusTurn={writer.focusTurn}
@@ -200,33 +213,16 @@ function ComposerArea({ writer, models, learns }: ComposerAreaProps) {
         busy={busy}
         onSend={() => void writer.send()}
         onStop={() => void act.stop()}
-      />
+      >
+        <ModelPicker models={models} model={model} onModel={writer.setPicked} />
+        {model && (
+          <span className="min-w-0 text-table text-ink-3 max-sm:text-hint">
+            <Money amount={model.price} className="text-ink-2 max-sm:block" /> {t('playground.perMessage')}
+            <span className="max-sm:hidden"> · {t('groups.DEFAULT')}</span>
+          </span>
+        )}
+      </Composer>
       <ChargeNote />
-    </div>
-  );
-}
-
-interface RefusalProps {
-  failure: Refused;
-  /** Continues with the draft in another chat; with `temporary`, in one that is not stored. */
-  onContinue: (temporary: boolean) => void;
-}
-
-/** Why a message was not sent. If the chat or the storage is full, a button continues in another chat. */
-function Refusal({ failure: { sentence, code }, onContinue }: RefusalProps) {
-  const { t } = useTranslation();
-  const isFull = code === 'CONVERSATION_FULL' || code === 'STORAGE_FULL';
-  const temporary = code === 'STORAGE_FULL';
-  return (
-    <div className="mb-2 flex flex-wrap items-center gap-3">
-      <p role="alert" className="min-w-0 flex-1 basis-48 text-bad">
-        {sentence}
-      </p>
-      {isFull && (
-        <Button size="small" onClick={() => onContinue(temporary)}>
-          {t(temporary ? 'playground.temporary' : 'playground.newChat')}
-        </Button>
-      )}
     </div>
   );
 }
@@ -240,30 +236,6 @@ function Welcome({ children }: { children: ReactNode }) {
       <p className="mt-1 text-ink-2">{t('playground.emptySentence')}</p>
       {children}
     </div>
-  );
-}
-
-function Editing({ onCancel }: { onCancel: () => void }) {
-  const { t } = useTranslation();
-  return (
-    <p className="mb-2 flex items-center gap-3 text-table text-ink-2">
-      <span className="flex-1">{t('playground.editing')}</span>
-      <button type="button" className="font-[550] text-accent touch:min-h-11" onClick={onCancel}>
-        {t('playground.cancelEdit')}
-      </button>
-    </p>
-  );
-}
-
-/** The available balance, and the charge of a message. */
-function ChargeNote() {
-  const { t } = useTranslation();
-  const [{ data }] = useQuery({ query: ViewerQuery, requestPolicy: 'cache-first' });
-  const available = data?.viewer?.wallet.available ?? '0';
-  return (
-    <p className="mt-2 text-center text-hint text-ink-3 max-sm:hidden">
-      {t('playground.chargeNote', { amount: moneyText(available) })}
-    </p>
   );
 }
 

@@ -1,14 +1,11 @@
-/** The composer of a message: text, pictures, model with its price, Send or Stop. */
+/** The composer of a message: text, pictures, Send or Stop. */
 import { clsx } from 'clsx';
-import { ArrowUp, ChevronDown, ImagePlus, Square, X } from 'lucide-react';
-import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { ArrowUp, ImagePlus, Square, X } from 'lucide-react';
+import { type ClipboardEvent, type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { Button, IconButton } from '../../components/button.tsx';
-import { Menu } from '../../components/menu.tsx';
-import { Money, moneyText } from '../../components/money.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useTranslation } from '../../translation.ts';
 import type { Picture } from './documents.ts';
-import type { PickedModel } from './models.ts';
 import { addressOf, pictureOf, PICTURES_MAX } from './pictures.ts';
 
 export interface Draft {
@@ -16,10 +13,13 @@ export interface Draft {
   pictures: Picture[];
 }
 
+export const NO_DRAFT: Draft = { text: '', pictures: [] };
+
 interface ComposerProps {
-  models: readonly PickedModel[];
-  model: PickedModel | undefined;
-  onModel: (name: string) => void;
+  /** Whether the message goes to models that accept pictures; undefined without a model. */
+  sees: boolean | undefined;
+  /** The receiver of the message, with its price. */
+  children: ReactNode;
   draft: Draft;
   onDraft: (draft: Draft) => void;
   /** Whenever it rises, the text field gets the focus. */
@@ -34,21 +34,21 @@ interface ComposerProps {
 
 /** The composer. Enter sends; Shift Enter breaks the line. */
 export function Composer(props: ComposerProps) {
-  const { model, draft, onDraft, focusTurn, begun, runningSince, busy, onSend } = props;
+  const { sees, draft, onDraft, focusTurn, begun, runningSince, busy, onSend } = props;
   const { t } = useTranslation();
   const area = useRef<HTMLTextAreaElement>(null);
   const add = usePictures(draft, onDraft);
   const running = runningSince !== undefined;
-  const unreadable = draft.pictures.length > 0 && !model?.sees;
+  const unreadable = draft.pictures.length > 0 && sees === false;
   const written = draft.text.trim() !== '' || draft.pictures.length > 0;
-  const ready = !running && model !== undefined && written && !unreadable;
+  const ready = !running && sees !== undefined && written && !unreadable;
   const press = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     if (ready && !busy) onSend();
   };
   const paste = (event: ClipboardEvent) => {
-    if (event.clipboardData.files.length === 0 || !model?.sees) return;
+    if (event.clipboardData.files.length === 0 || !sees) return;
     event.preventDefault();
     void add([...event.clipboardData.files]);
   };
@@ -74,9 +74,9 @@ export function Composer(props: ComposerProps) {
         className={AREA}
       />
       <div className="flex items-center gap-2">
-        <ModelPicker {...props} />
+        {props.children}
         <div className="ml-auto flex flex-none items-center gap-2 max-sm:gap-1">
-          <AttachButton sees={model?.sees ?? false} add={add} />
+          <AttachButton sees={sees ?? false} add={add} />
           <SendOrStop {...props} ready={ready} />
         </div>
       </div>
@@ -115,35 +115,6 @@ const AREA =
 const FRAME =
   'flex flex-col gap-2 rounded-card border border-control bg-raise p-3 ' +
   'focus-within:border-accent focus-within:shadow-[inset_0_0_0_1px_var(--accent)]';
-
-function ModelPicker({ models, model, onModel }: ComposerProps) {
-  const { t } = useTranslation();
-  const options = models.map(({ name, price }) => ({ value: name, word: `${name} · ${moneyText(price)}` }));
-  const label = t('playground.model');
-  return (
-    <>
-      <Menu
-        trigger={
-          <button type="button" aria-label={`${label}: ${model?.name ?? ''}`} className={PICKER}>
-            <code className="truncate">{model?.name}</code>
-            <ChevronDown size={16} strokeWidth={1.75} className="flex-none text-ink-2" aria-hidden="true" />
-          </button>
-        }
-        entries={[{ kind: 'choices', label, value: model?.name ?? '', options, choose: onModel }]}
-      />
-      {model && (
-        <span className="min-w-0 text-table text-ink-3 max-sm:text-hint">
-          <Money amount={model.price} className="text-ink-2 max-sm:block" /> {t('playground.perMessage')}
-          <span className="max-sm:hidden"> · {t('groups.DEFAULT')}</span>
-        </span>
-      )}
-    </>
-  );
-}
-
-const PICKER =
-  'flex h-8 max-w-[45%] flex-none items-center gap-2 rounded-control border border-line-strong px-2.5 ' +
-  'hover:bg-hover touch:h-11';
 
 function AttachButton({ sees, add }: { sees: boolean; add: (files: File[]) => Promise<void> }) {
   const { t } = useTranslation();

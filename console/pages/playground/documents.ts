@@ -21,6 +21,10 @@ export const MessageFields = graphql(`
     usage {
       id
       cost
+      ttftMs
+      latencyMs
+      inputTokens
+      outputTokens
     }
     usedItems {
       itemId
@@ -56,6 +60,8 @@ export const PlaygroundQuery = graphql(`
         id
         name
         inputModalities
+        traits
+        chatParameters
         prices {
           group
           pricePerRequest
@@ -270,11 +276,15 @@ export const MessageStream = graphql(
   [MessageFields],
 );
 
-export const ChargeQuery = graphql(`
-  query Charge($requestId: String!) {
+export const MeasuresQuery = graphql(`
+  query Measures($requestId: String!) {
     usageEntry(requestId: $requestId) {
       id
       cost
+      ttftMs
+      latencyMs
+      inputTokens
+      outputTokens
     }
   }
 `);

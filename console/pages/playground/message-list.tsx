@@ -1,14 +1,16 @@
 /** The messages of a chat, questions at the right, each with its actions. */
+import { clsx } from 'clsx';
 import { Pencil, RefreshCw, Replace } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
-import { Button, IconButton } from '../../components/button.tsx';
-import { CopyField, CopyIcon } from '../../components/copy.tsx';
+import { IconButton } from '../../components/button.tsx';
+import { CopyIcon } from '../../components/copy.tsx';
 import { Menu } from '../../components/menu.tsx';
-import { moneyText } from '../../components/money.tsx';
 import { exactText, formatOf } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
-import { Charge } from './charge.tsx';
 import type { ChatMessage } from './documents.ts';
+import { FailedReply } from './failed-reply.tsx';
+import { Measures } from './measures.tsx';
+import { useModelOptions } from './model-picker.tsx';
 import type { PickedModel } from './models.ts';
 import { addressOf } from './pictures.ts';
 import { versionsOf } from './thread.ts';
@@ -23,17 +25,22 @@ interface ListProps {
   messages: readonly ChatMessage[];
   /** The messages of all branches. */
   tree: readonly ChatMessage[];
+  /** The models that can reply again; empty to offer only the model of the reply. */
   models: readonly PickedModel[];
+  /** Whether the list is one column of a comparison. */
+  narrow?: boolean;
   /** False while a reply is running; other actions are disabled then. */
   idle: boolean;
-  onEdit: (message: ChatMessage) => void;
+  /** Undefined if questions cannot be edited. */
+  onEdit?: (message: ChatMessage) => void;
   onAgain: (reply: ChatMessage, model: string) => void;
   /** Shows another version of a message, with the messages after it. */
   onShow: (id: string) => void;
 }
 
 /** The list. It stays scrolled to its end while a reply is written, unless the user scrolled up. */
-export function MessageList({ messages, tree, models, idle, onEdit, onAgain, onShow }: ListProps) {
+export function MessageList({ messages, tree, models, narrow = false, idle, ...on }: ListProps) {
+  const { onEdit, onAgain, onShow } = on;
   const end = useRef<HTMLDivElement>(null);
   const { t } = useTranslation();
   const last = messages.at(-1);
@@ -44,7 +51,7 @@ export function MessageList({ messages, tree, models, idle, onEdit, onAgain, onS
     if (away < NEAR_PX || last?.content === '') end.current?.scrollIntoView({ block: 'end' });
   }, [messages.length, last?.content, last?.state]);
   return (
-    <div className="mx-auto flex w-full max-w-[720px] flex-col gap-6 px-6 py-6 max-sm:px-4">
+    <div className={clsx(LIST, narrow ? 'px-4 py-4' : 'mx-auto max-w-[720px] px-6 py-6 max-sm:px-4')}>
       {messages.map((message) => {
         const versions = <VersionSwitch versions={versionsOf(tree, message)} onShow={onShow} />;
         const { id } = message;
@@ -62,6 +69,8 @@ export function MessageList({ messages, tree, models, idle, onEdit, onAgain, onS
     </div>
   );
 }
+
+const LIST = 'flex w-full flex-col gap-6';
 
 /** Distance from the end, in pixels, within which the list follows the reply. */
 const NEAR_PX = 240;
@@ -144,31 +153,9 @@ function Reply({ message, versions, models, onAgain }: ReplyProps) {
           <ReplyText text={content} writing={state === 'STREAMING'} />
         </Suspense>
       )}
-      {state === 'FAILED' && <Failed {...{ message, versions, onAgain }} />}
+      {state === 'FAILED' && <FailedReply {...{ message, versions, onAgain }} />}
       {state !== 'STREAMING' && state !== 'FAILED' && <Actions {...{ message, versions, models, onAgain }} />}
     </article>
-  );
-}
-
-function Failed({ message, versions, onAgain }: Omit<ReplyProps, 'models'>) {
-  const { t } = useTranslation();
-  const { errorCode, error } = message;
-  const words = {
-    LOST: `${t('playground.connectionLost')} ${error ?? ''}`,
-    NOT_STORED: t('playground.replyNotStored'),
-  };
-  const isNamed = errorCode === 'LOST' || errorCode === 'NOT_STORED';
-  return (
-    <div role="alert" className="mt-2 flex flex-wrap items-center gap-3 rounded-code bg-bad-soft px-4 py-2">
-      <p className="min-w-0 flex-1 basis-48">
-        {isNamed ? words[errorCode] : `${t('playground.failed')} ${error ?? ''}`}
-      </p>
-      {message.requestId !== null && <CopyField text={message.requestId} label={t('copy.requestId')} />}
-      {onAgain && (
-        <Button onClick={() => onAgain(message, message.modelName ?? '')}>{t('playground.retry')}</Button>
-      )}
-      {versions}
-    </div>
   );
 }
 
@@ -184,32 +171,34 @@ function Actions({ message, versions, models, onAgain }: ReplyProps) {
           <IconButton label={t('playground.replyAgain')} onClick={() => onAgain(message, modelName ?? '')}>
             <RefreshCw size={15} strokeWidth={1.75} />
           </IconButton>
-          <Menu
-            trigger={
-              <button type="button" className={MORE} aria-label={t('playground.replyAgainWith')}>
-                <Replace size={15} strokeWidth={1.75} aria-hidden="true" />
-              </button>
-            }
-            entries={[
-              {
-                kind: 'choices',
-                label: t('playground.replyAgainWith'),
-                value: modelName ?? '',
-                options: models.map(({ name, price }) => ({
-                  value: name,
-                  word: `${name} · ${moneyText(price)}`,
-                })),
-                choose: (name) => onAgain(message, name),
-              },
-            ]}
-          />
+          {models.length > 0 && <AgainWith {...{ message, models, onAgain }} />}
         </>
       )}
       {message.state === 'STOPPED' && <span className="ml-2 text-warn">{t('playground.stopped')}</span>}
-      <span className="ml-2">
-        <Charge message={message} />
-      </span>
+      <Measures message={message} />
     </footer>
+  );
+}
+
+interface AgainWithProps extends Pick<ReplyProps, 'message' | 'models'> {
+  onAgain: NonNullable<ReplyProps['onAgain']>;
+}
+
+/** The menu of models that can reply again. */
+function AgainWith({ message, models, onAgain }: AgainWithProps) {
+  const { t } = useTranslation();
+  const options = useModelOptions(models);
+  const label = t('playground.replyAgainWith');
+  const choose = (name: string) => onAgain(message, name);
+  return (
+    <Menu
+      trigger={
+        <button type="button" className={MORE} aria-label={label}>
+          <Replace size={15} strokeWidth={1.75} aria-hidden="true" />
+        </button>
+      }
+      entries={[{ kind: 'choices', label, value: message.modelName ?? '', options, choose }]}
+    />
   );
 }
 

@@ -13,12 +13,14 @@ import { PlaygroundQuery } from './documents.ts';
 import { modelsOf, type PickedModel } from './models.ts';
 import { History } from './history.tsx';
 
+const Compare = lazy(async () => ({ default: (await import('./compare.tsx')).Compare }));
 // Loaded when a dialog opens.
 const Dialog = lazy(async () => ({ default: (await import('../../components/dialog.tsx')).Dialog }));
 
 /** The page: stored chats at the left, the open chat at the right. */
 export function PlaygroundPage() {
   const { t } = useTranslation();
+  const { compare } = useSearch({ from: '/signed-in/playground' });
   const [{ data, error }, again] = useQuery({ query: PlaygroundQuery, requestPolicy: 'cache-and-network' });
   useTitle(t('playground.title'));
   const home = data?.viewer;
@@ -32,7 +34,15 @@ export function PlaygroundPage() {
       />
     );
   if (!home) return <SkeletonRows />;
-  return <Home home={home} models={modelsOf(data)} />;
+  const models = modelsOf(data);
+  if (compare === undefined) return <Home home={home} models={models} />;
+  return (
+    <div data-full className={FULL}>
+      <Suspense fallback={<SkeletonRows />}>
+        <Compare models={models} first={home.playground.defaultModel?.name} />
+      </Suspense>
+    </div>
+  );
 }
 
 interface HomeProps {

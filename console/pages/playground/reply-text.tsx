@@ -1,10 +1,13 @@
 /** Renders a reply's Markdown without raw HTML and remote pictures. Links show their full address. */
 import { clsx } from 'clsx';
 import { ImageOff } from 'lucide-react';
-import { isValidElement, type ReactNode } from 'react';
+import { isValidElement, lazy, type ReactNode, Suspense } from 'react';
 import { type Components, defaultRehypePlugins, Streamdown } from 'streamdown';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { useTranslation } from '../../translation.ts';
+
+// Loaded with the first code of a known language.
+const CodeColours = lazy(async () => ({ default: (await import('./code-colours.tsx')).CodeColours }));
 
 // Without the plugin that parses raw HTML, tags in a reply stay text. The remaining plugin sanitises the
 // output.
@@ -73,7 +76,14 @@ function Code({ children }: { children?: ReactNode }) {
   const language = /language-([\w+#-]+)/.exec(inner.className ?? '')?.[1];
   const code = textOf(inner.children ?? children).replace(/\n$/, '');
   const head = language ?? t('playground.code');
-  return <CodeBlock head={head} code={code} copyLabel={t('playground.copyCode')} />;
+  const coloured = language !== undefined && (
+    <Suspense fallback={code}>
+      <CodeColours language={language} code={code} />
+    </Suspense>
+  );
+  return (
+    <CodeBlock head={head} code={code} coloured={coloured || code} copyLabel={t('playground.copyCode')} />
+  );
 }
 
 function textOf(node: ReactNode): string {

@@ -1,9 +1,14 @@
-/** Search parameters of the Playground: the chat, the model, and the search and page of the chat list. */
+/**
+ * Search parameters of the Playground: the chat, the model, the comparison, and the search and page of the
+ * chat list.
+ */
 import { textOf } from '../../components/search-parameters.ts';
 
 export interface PlaygroundSearch {
   chat?: string | undefined;
   model?: string | undefined;
+  /** Names of compared models, with commas between them; without it, the page shows a chat. */
+  compare?: string | undefined;
   /** The search text of the chat list. */
   find?: string | undefined;
   /** The cursor of the chat list's page. */
@@ -15,6 +20,7 @@ export function validPlaygroundSearch(search: Record<string, unknown>): Playgrou
   return {
     chat: textOf(search['chat']),
     model: textOf(search['model']),
+    compare: textOf(search['compare']),
     find: textOf(search['find']),
     after: textOf(search['after']),
   };

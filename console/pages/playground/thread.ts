@@ -96,29 +96,3 @@ export function withEvent(messages: readonly ChatMessage[], id: string, event: S
     }
   });
 }
-
-/** The chat as a curl command. */
-export function curlOf(baseAddress: string, model: string, messages: readonly ChatMessage[]): string {
-  const sent = messages
-    .filter((message) => message.role === 'USER' || message.content !== '')
-    .map(({ role, content, attachments }) => ({
-      role: role.toLowerCase(),
-      content:
-        attachments.length === 0
-          ? content
-          : [
-              { type: 'text', text: content },
-              ...attachments.map(({ mimeType, dataBase64 }) => ({
-                type: 'image_url',
-                image_url: { url: `data:${mimeType};base64,${dataBase64}` },
-              })),
-            ],
-    }));
-  const body = JSON.stringify({ model, stream: true, messages: sent }, null, 2).replaceAll("'", "'\\''");
-  return [
-    `curl ${baseAddress}/v1/chat/completions \\`,
-    '  -H "Authorization: Bearer $GATEWAY_KEY" \\',
-    "  -H 'content-type: application/json' \\",
-    `  -d '${body}'`,
-  ].join('\n');
-}

@@ -14,6 +14,7 @@ import {
 } from './documents.ts';
 import { branchTo, type ChatView, EMPTY, historyBefore, newestEnd } from './thread.ts';
 import { useFollowing } from './use-following.ts';
+import type { settingsFor } from './settings.ts';
 import { useLoading } from './use-loading.ts';
 
 export interface Outgoing {
@@ -32,6 +33,10 @@ export interface Refused {
 
 interface Options {
   chatId: string | undefined;
+  /** Whether new chats are temporary. */
+  temporary?: boolean;
+  /** The settings of replies of this model. */
+  settingsOf: (model: string) => ReturnType<typeof settingsFor>;
   /** Whether new chats are stored. */
   storing: boolean;
   onCreated: (id: string) => void;
@@ -40,7 +45,7 @@ interface Options {
 
 /** Returns the chat that the address names, or a new one, and its actions. */
 export function useChat(options: Options) {
-  const [view, setChat] = useState<ChatView>(EMPTY);
+  const [view, setChat] = useState<ChatView>({ ...EMPTY, temporary: options.temporary ?? false });
   const [failure, setFailure] = useState<Refused>();
   const [busy, setBusy] = useState(false);
   const known = useRef<string>(undefined);
@@ -116,7 +121,8 @@ function useActions(context: ActionContext) {
       if (sent) append({ ...sent.reply, parentId: question.id });
       return;
     }
-    const input = { messageId: reply.id, modelName: model, idempotencyKey: randomKey() };
+    const settings = context.settingsOf(model);
+    const input = { messageId: reply.id, modelName: model, settings, idempotencyKey: randomKey() };
     const { data, error } = await client.mutation(MessageRegenerate, { input }).toPromise();
     report(error, data?.messageRegenerate.userErrors);
     append(data?.messageRegenerate.reply ?? null);
@@ -147,6 +153,7 @@ function useSend(context: ActionContext) {
       history: keeps ? [] : historyBefore(chat.messages, replaces?.id),
       parentId: keeps ? parentId : null,
       replacesId: keeps ? (replaces?.id ?? null) : null,
+      settings: context.settingsOf(model),
       idempotencyKey: randomKey(),
     };
     const { data, error } = await client.mutation(MessageSend, { input }).toPromise();
