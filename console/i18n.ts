@@ -34,6 +34,7 @@ export type Area =
   | 'personal'
   | 'profile'
   | 'playground'
+  | 'prompts'
   | 'help'
   | 'conformance'
   | 'webhooks'
@@ -78,6 +79,7 @@ const ENGLISH: Record<Area, LoadWords> = {
   webhooks: () => import('./messages/en/webhooks.ts'),
   privacy: () => import('./messages/en/privacy.ts'),
   playground: () => import('./messages/en/playground.ts'),
+  prompts: () => import('./messages/en/prompts.ts'),
 };
 
 /** Texts of other languages are listed in scripts of their own, which most visitors do not need. */

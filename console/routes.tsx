@@ -123,7 +123,7 @@ const playground = createRoute({
   getParentRoute: () => shell,
   path: '/playground',
   validateSearch: validPlaygroundSearch,
-  loader: words('playground', 'pricing'),
+  loader: words('playground'),
   component: lazyPage(() => import('./pages/playground/playground-page.tsx'), 'PlaygroundPage'),
 });
 const personalIntelligence = createRoute({

@@ -16,6 +16,7 @@ import { payments } from './en/payments.ts';
 import { people } from './en/people.ts';
 import { personal } from './en/personal.ts';
 import { playground } from './en/playground.ts';
+import { prompts } from './en/prompts.ts';
 import { pools } from './en/pools.ts';
 import { pricing } from './en/pricing.ts';
 import { privacy } from './en/privacy.ts';
@@ -44,6 +45,7 @@ export const en = {
   ...personal,
   admin: { ...admin.admin, ...people.admin, ...operation.admin, ...upstreams.admin, ...overview.admin },
   ...playground,
+  ...prompts,
   ...profile,
   ...help,
   ...conformance,

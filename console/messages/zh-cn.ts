@@ -16,6 +16,7 @@ import { payments } from './zh-cn/payments.ts';
 import { people } from './zh-cn/people.ts';
 import { personal } from './zh-cn/personal.ts';
 import { playground } from './zh-cn/playground.ts';
+import { prompts } from './zh-cn/prompts.ts';
 import { pools } from './zh-cn/pools.ts';
 import { pricing } from './zh-cn/pricing.ts';
 import { privacy } from './zh-cn/privacy.ts';
@@ -44,6 +45,7 @@ export const zhCN = {
   ...personal,
   admin: { ...admin.admin, ...people.admin, ...operation.admin, ...upstreams.admin, ...overview.admin },
   ...playground,
+  ...prompts,
   ...profile,
   ...help,
   ...conformance,

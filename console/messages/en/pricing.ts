@@ -1,4 +1,6 @@
 /** English texts of the price list, and names of model traits and endpoint families. */
+import { traitNames } from './trait-names.ts';
+
 export const pricing = {
   pricing: {
     title: 'One price per request',
@@ -25,13 +27,7 @@ export const pricing = {
     filtered: 'No model matches the search and filters.',
     emptyTitle: 'No models yet',
     emptySentence: 'The operator has not published any models.',
-    traitNames: {
-      REASONING: 'Reasoning',
-      TOOLS: 'Tools',
-      FILES: 'Files',
-      VISION: 'Vision',
-      LONG_CONTEXT: '1M context',
-    },
+    traitNames,
     tiers: {
       TOP_FLAGSHIP: 'Top flagship',
       SECOND_FLAGSHIP: 'Second flagship',

@@ -31,4 +31,5 @@ export const AREAS: Record<Area, LoadWords> = {
   webhooks: () => import('./webhooks.ts'),
   privacy: () => import('./privacy.ts'),
   playground: () => import('./playground.ts'),
+  prompts: () => import('./prompts.ts'),
 };

@@ -1,6 +1,7 @@
 /** Simplified Chinese texts of the price list, and names of model traits and endpoint families. */
 import type { pricing as english } from '../en/pricing.ts';
 import type { Translation } from '../translation.ts';
+import { traitNames } from './trait-names.ts';
 
 export const pricing: Translation<typeof english> = {
   pricing: {
@@ -28,13 +29,7 @@ export const pricing: Translation<typeof english> = {
     filtered: '没有模型符合搜索和筛选条件。',
     emptyTitle: '还没有模型',
     emptySentence: '运营者尚未发布模型。',
-    traitNames: {
-      REASONING: '推理',
-      TOOLS: '工具',
-      FILES: '文件',
-      VISION: '视觉',
-      LONG_CONTEXT: '1M 上下文',
-    },
+    traitNames,
     tiers: {
       TOP_FLAGSHIP: '顶级旗舰',
       SECOND_FLAGSHIP: '次级旗舰',

@@ -77,11 +77,11 @@ function ToolButtons({
   const tools = [
     {
       icon: SlidersHorizontal,
-      word: t('playground.settings.open', { count: settingCount }),
+      word: t('playground.settingsOpen', { count: settingCount }),
       run: () => onTool('settings'),
     },
-    { icon: FileText, word: t('playground.templates.title'), run: () => onTool('templates') },
-    { icon: Columns2, word: t('playground.compare.title'), run: onCompare },
+    { icon: FileText, word: t('playground.templates'), run: () => onTool('templates') },
+    { icon: Columns2, word: t('playground.compare'), run: onCompare },
     { icon: Terminal, word: t('playground.apiCall'), run: () => onTool('call') },
   ];
   return (
@@ -93,7 +93,7 @@ function ToolButtons({
       ))}
       {settingCount > 0 && (
         <span className="text-table text-accent max-sm:hidden" aria-hidden="true">
-          {t('playground.settings.set', { count: settingCount })}
+          {t('playground.settingsSet', { count: settingCount })}
         </span>
       )}
     </div>

@@ -1,17 +1,20 @@
 /** The dialogs of a chat: settings, prompt templates, and the chat as a request. Loaded when opened. */
 import { lazy, Suspense } from 'react';
+import { loadWords } from '../../i18n.ts';
 import type { Draft } from './composer.tsx';
 import type { ChatMessage } from './documents.ts';
 import type { PickedModel } from './models.ts';
 import { type Settings, settingsFor } from './settings.ts';
 
 const ApiCall = lazy(async () => ({ default: (await import('./api-call.tsx')).ApiCall }));
-const SettingsDialog = lazy(async () => ({
-  default: (await import('./settings-dialog.tsx')).SettingsDialog,
-}));
-const TemplatesDialog = lazy(async () => ({
-  default: (await import('./templates-dialog.tsx')).TemplatesDialog,
-}));
+const SettingsDialog = lazy(async () => {
+  const [part] = await Promise.all([import('./settings-dialog.tsx'), loadWords(['prompts'])]);
+  return { default: part.SettingsDialog };
+});
+const TemplatesDialog = lazy(async () => {
+  const [part] = await Promise.all([import('./templates-dialog.tsx'), loadWords(['prompts'])]);
+  return { default: part.TemplatesDialog };
+});
 
 export type ChatTool = 'call' | 'settings' | 'templates';
 
@@ -57,6 +60,7 @@ export function ChatTools({
           onUse={({ systemPrompt, message }) => {
             onSettings({ ...settings, systemPrompt });
             onDraft({ ...draft, text: message });
+            onClose();
           }}
           onClose={onClose}
         />

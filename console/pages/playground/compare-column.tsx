@@ -92,7 +92,7 @@ function ColumnHead({ model, models, onModel, onRemove, onStop }: HeadProps) {
       {onStop && (
         <Button
           size="small"
-          aria-label={t('playground.compare.stop', { model: model.name })}
+          aria-label={t('prompts.compare.stop', { model: model.name })}
           icon={<Square size={12} fill="currentColor" aria-hidden="true" />}
           onClick={onStop}
         >
@@ -101,7 +101,7 @@ function ColumnHead({ model, models, onModel, onRemove, onStop }: HeadProps) {
       )}
       {onRemove && (
         <IconButton
-          label={t('playground.compare.remove', { model: model.name })}
+          label={t('prompts.compare.remove', { model: model.name })}
           disabled={onStop !== undefined}
           onClick={onRemove}
         >

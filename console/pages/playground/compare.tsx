@@ -46,7 +46,7 @@ export function Compare({ models, first }: { models: readonly PickedModel[]; fir
           onStop={columns.stop}
         >
           <span className="min-w-0 text-table text-ink-3">
-            {t('playground.compare.price', {
+            {t('prompts.compare.price', {
               count: compared.shown.length,
               amount: moneyText(sumOf(compared.shown.map(({ price }) => price))),
             })}
@@ -74,19 +74,19 @@ function CompareHead({ compared, settingCount, onSettings }: HeadProps) {
   const { t } = useTranslation();
   return (
     <header className={HEAD}>
-      <h1 className="min-w-0 flex-1 truncate font-semibold">{t('playground.compare.title')}</h1>
+      <h1 className="min-w-0 flex-1 truncate font-semibold">{t('playground.compare')}</h1>
       <Button
         size="small"
         icon={<Plus size={16} strokeWidth={1.75} aria-hidden="true" />}
         disabled={compared.others.length === 0 || compared.shown.length >= COMPARED_MAX}
         onClick={compared.add}
       >
-        {t('playground.compare.add')}
+        {t('prompts.compare.add')}
       </Button>
-      <IconButton label={t('playground.settings.open', { count: settingCount })} onClick={onSettings}>
+      <IconButton label={t('playground.settingsOpen', { count: settingCount })} onClick={onSettings}>
         <SlidersHorizontal size={16} strokeWidth={1.75} />
       </IconButton>
-      <IconButton label={t('playground.compare.leave')} onClick={compared.leave}>
+      <IconButton label={t('prompts.compare.leave')} onClick={compared.leave}>
         <X size={16} strokeWidth={1.75} />
       </IconButton>
     </header>

@@ -7,13 +7,17 @@ import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { useTitle } from '../../components/page-head.tsx';
 import { useMedia } from '../../components/store.ts';
 import type { ResultOf } from '../../graphql.ts';
+import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
 import { Chat } from './chat.tsx';
 import { PlaygroundQuery } from './documents.ts';
 import { modelsOf, type PickedModel } from './models.ts';
 import { History } from './history.tsx';
 
-const Compare = lazy(async () => ({ default: (await import('./compare.tsx')).Compare }));
+const Compare = lazy(async () => {
+  const [part] = await Promise.all([import('./compare.tsx'), loadWords(['prompts'])]);
+  return { default: part.Compare };
+});
 // Loaded when a dialog opens.
 const Dialog = lazy(async () => ({ default: (await import('../../components/dialog.tsx')).Dialog }));
 

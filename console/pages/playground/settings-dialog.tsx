@@ -34,15 +34,15 @@ export function SettingsDialog({ settings, models, onApply, onClose }: DialogPro
       wide
       drawer
       onClose={onClose}
-      title={t('playground.settings.title')}
-      sentence={t('playground.settings.sentence')}
+      title={t('prompts.settings.title')}
+      sentence={t('prompts.settings.sentence')}
       footer={
         <>
           <Button onClick={clear} disabled={countOf(settingsOf(draft).settings) === 0 && wrong.size === 0}>
-            {t('playground.settings.clear')}
+            {t('prompts.settings.clear')}
           </Button>
           <Button variant="primary" onClick={apply}>
-            {t('playground.settings.apply')}
+            {t('prompts.settings.apply')}
           </Button>
         </>
       }
@@ -101,12 +101,12 @@ function SystemPrompt({ text, isLong, onChange }: SystemPromptProps) {
         prose
         data-focus-first
         rows={6}
-        label={t('playground.settings.systemPrompt')}
+        label={t('prompts.settings.systemPrompt')}
         value={text}
         aria-invalid={isLong || undefined}
         onChange={(event) => onChange(event.target.value)}
       />
-      <Problem shown={isLong} text={t('playground.settings.wrong.systemPrompt')} />
+      <Problem shown={isLong} text={t('prompts.settings.wrong.systemPrompt')} />
     </div>
   );
 }
@@ -120,7 +120,7 @@ interface FieldProps {
 
 function ParameterField({ name, draft, wrong, onChange }: FieldProps) {
   const { t } = useTranslation();
-  const label = t(`playground.settings.names.${name}`);
+  const label = t(`prompts.settings.names.${name}`);
   const member = MEMBERS[name];
   if (member === 'effort')
     return (
@@ -128,8 +128,8 @@ function ParameterField({ name, draft, wrong, onChange }: FieldProps) {
         label={label}
         value={draft.effort}
         options={[
-          { value: '', word: t('playground.settings.byModel') },
-          ...EFFORTS.map((effort) => ({ value: effort, word: t(`playground.settings.efforts.${effort}`) })),
+          { value: '', word: t('prompts.settings.byModel') },
+          ...EFFORTS.map((effort) => ({ value: effort, word: t(`prompts.settings.efforts.${effort}`) })),
         ]}
         onChange={(event) => onChange(event.target.value)}
       />
@@ -144,18 +144,18 @@ function ParameterField({ name, draft, wrong, onChange }: FieldProps) {
           aria-invalid={wrong.has('stop') || undefined}
           onChange={(event) => onChange(event.target.value)}
         />
-        <Problem shown={wrong.has('stop')} text={t('playground.settings.wrong.stop')} />
+        <Problem shown={wrong.has('stop')} text={t('prompts.settings.wrong.stop')} />
       </div>
     );
   return (
     <Field
       label={label}
       value={draft[member]}
-      placeholder={t('playground.settings.byModel')}
+      placeholder={t('prompts.settings.byModel')}
       inputMode={member === 'temperature' || member === 'topP' ? 'decimal' : 'numeric'}
       autoComplete="off"
-      hint={t(`playground.settings.hints.${member}`)}
-      error={wrong.has(member) ? t(`playground.settings.wrong.${member}`) : undefined}
+      hint={t(`prompts.settings.hints.${member}`)}
+      error={wrong.has(member) ? t(`prompts.settings.wrong.${member}`) : undefined}
       onChange={(event) => onChange(event.target.value)}
     />
   );
@@ -175,14 +175,14 @@ function Untaken({ models }: { models: readonly PickedModel[] }) {
   const { t } = useTranslation();
   const lines = models.flatMap(({ name: model, parameters }) => {
     const missing = PARAMETERS.filter((name) => !parameters.includes(name));
-    const names = missing.map((name) => t(`playground.settings.names.${name}`)).join(', ');
+    const names = missing.map((name) => t(`prompts.settings.names.${name}`)).join(', ');
     return missing.length > 0 ? [{ model, names }] : [];
   });
   if (lines.length === 0) return null;
   return (
     <ul className="text-hint text-ink-3">
       {lines.map(({ model, names }) => (
-        <li key={model}>{t('playground.settings.untaken', { model, names })}</li>
+        <li key={model}>{t('prompts.settings.untaken', { model, names })}</li>
       ))}
     </ul>
   );

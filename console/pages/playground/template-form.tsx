@@ -17,8 +17,8 @@ interface FormProps {
 }
 
 const TEXTS = [
-  { member: 'systemPrompt', label: 'playground.settings.systemPrompt' },
-  { member: 'message', label: 'playground.templates.message' },
+  { member: 'systemPrompt', label: 'prompts.settings.systemPrompt' },
+  { member: 'message', label: 'prompts.templates.message' },
 ] as const;
 
 /** The form, as a dialog. */
@@ -40,16 +40,16 @@ export function TemplateForm({ template, taken, onSave, onClose }: FormProps) {
       open
       wide
       onClose={onClose}
-      title={t(template.name === '' ? 'playground.templates.createTitle' : 'playground.templates.editTitle')}
+      title={t(template.name === '' ? 'prompts.templates.createTitle' : 'prompts.templates.editTitle')}
       footer={footer}
     >
       <form id={form} onSubmit={submit} noValidate className="flex flex-col gap-5">
         <Field
           data-focus-first
-          label={t('playground.templates.name')}
+          label={t('prompts.templates.name')}
           value={draft.name}
           maxLength={NAME_CHARACTERS_MAX}
-          error={problem && t(`playground.templates.${problem}`)}
+          error={problem && t(`prompts.templates.${problem}`)}
           onChange={(event) => setDraft({ ...draft, name: event.target.value })}
         />
         {TEXTS.map(({ member, label }) => (
@@ -72,9 +72,9 @@ function FormButtons({ form, onClose }: { form: string; onClose: () => void }) {
   const { t } = useTranslation();
   return (
     <>
-      <Button onClick={onClose}>{t('playground.templates.cancel')}</Button>
+      <Button onClick={onClose}>{t('prompts.templates.cancel')}</Button>
       <Button variant="primary" type="submit" form={form}>
-        {t('playground.templates.save')}
+        {t('prompts.templates.save')}
       </Button>
     </>
   );

@@ -23,6 +23,7 @@ import {
 interface TemplatesProps {
   /** System prompt and message of the page, from which a new template starts. */
   current: Omit<Template, 'name'>;
+  /** Uses a template, and closes the dialog. */
   onUse: (template: Template) => void;
   onClose: () => void;
 }
@@ -49,8 +50,8 @@ export function TemplatesDialog({ current, onUse, onClose }: TemplatesProps) {
       open
       wide
       onClose={onClose}
-      title={t('playground.templates.title')}
-      sentence={t('playground.templates.sentence')}
+      title={t('playground.templates')}
+      sentence={t('prompts.templates.sentence')}
       footer={
         <>
           <Transfer templates={templates} onImport={(added) => save(merged(templates, added))} />
@@ -61,16 +62,13 @@ export function TemplatesDialog({ current, onUse, onClose }: TemplatesProps) {
         </>
       }
     >
-      {templates.length === 0 && <p className="text-ink-2">{t('playground.templates.none')}</p>}
+      {templates.length === 0 && <p className="text-ink-2">{t('prompts.templates.none')}</p>}
       <ul className="flex flex-col divide-y divide-line">
         {templates.map((template) => (
           <TemplateRow
             key={template.name}
             template={template}
-            onUse={() => {
-              onUse(template);
-              onClose();
-            }}
+            onUse={() => onUse(template)}
             onEdit={() => setEdited(template)}
             onDelete={() => save(without(templates, template.name))}
           />
@@ -89,7 +87,7 @@ function CreateButton({ disabled, onClick }: { disabled: boolean; onClick: () =>
       disabled={disabled}
       onClick={onClick}
     >
-      {t('playground.templates.create')}
+      {t('prompts.templates.create')}
     </Button>
   );
 }
@@ -110,13 +108,13 @@ function TemplateRow({ template, onUse, onEdit, onDelete }: RowProps) {
         <div className="truncate font-[550]">{name}</div>
         <div className="truncate text-hint text-ink-3">{template.systemPrompt || template.message}</div>
       </div>
-      <Button size="small" aria-label={t('playground.templates.useNamed', { name })} onClick={onUse}>
-        {t('playground.templates.use')}
+      <Button size="small" aria-label={t('prompts.templates.useNamed', { name })} onClick={onUse}>
+        {t('prompts.templates.use')}
       </Button>
-      <IconButton label={t('playground.templates.edit', { name })} onClick={onEdit}>
+      <IconButton label={t('prompts.templates.edit', { name })} onClick={onEdit}>
         <Pencil size={15} strokeWidth={1.75} />
       </IconButton>
-      <IconButton label={t('playground.templates.delete', { name })} onClick={onDelete}>
+      <IconButton label={t('prompts.templates.delete', { name })} onClick={onDelete}>
         <Trash2 size={15} strokeWidth={1.75} />
       </IconButton>
     </li>
@@ -150,8 +148,8 @@ function Transfer({ templates, onImport }: TransferProps) {
     if (added) onImport(added);
     toast(
       added
-        ? { text: t('playground.templates.imported', { count: added.length }) }
-        : { text: t('playground.templates.badFile'), failed: true },
+        ? { text: t('prompts.templates.imported', { count: added.length }) }
+        : { text: t('prompts.templates.badFile'), failed: true },
     );
   };
   return (
@@ -160,7 +158,7 @@ function Transfer({ templates, onImport }: TransferProps) {
         icon={<FileUp size={16} strokeWidth={1.75} aria-hidden="true" />}
         onClick={() => input.current?.click()}
       >
-        {t('playground.templates.import')}
+        {t('prompts.templates.import')}
       </Button>
       <input
         ref={input}
@@ -177,7 +175,7 @@ function Transfer({ templates, onImport }: TransferProps) {
         disabled={templates.length === 0}
         onClick={() => download(FILE_NAME, textOf(templates))}
       >
-        {t('playground.templates.export')}
+        {t('prompts.templates.export')}
       </Button>
     </>
   );
