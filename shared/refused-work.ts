@@ -10,8 +10,8 @@ interface Rate {
   atOnce: number;
 }
 
-/** Cost of refused bodies of one wallet, account or node: a tenth of a core. */
-export const REFUSED_WORK: Rate = { perSecond: 100, atOnce: 500 };
+/** Cost of refused bodies of one wallet, account or node: a twentieth of a core. */
+export const REFUSED_WORK: Rate = { perSecond: 50, atOnce: 500 };
 /** Cost of refused bodies of one network without a valid credential. */
 export const REFUSED_WORK_OF_NETWORK: Rate = { perSecond: 20, atOnce: 200 };
 /** The same of all networks together. Above it, every network that was refused something has to wait. */

@@ -48,6 +48,18 @@ describe('a node of two workers', () => {
     expect(answered.length).toBeGreaterThan(20);
   }, 60_000);
 
+  it('ends with its supervisor if that is killed, and starts again on the same journals', async () => {
+    const { node } = world;
+    await Promise.all([...Array(10).keys()].map(() => world.ask()));
+    const workers = world.workers();
+    expect(workers).toHaveLength(2);
+    await node.process.kill();
+    await expect.poll(() => workers.filter(isAlive), { timeout: 20_000 }).toEqual([]);
+    await node.restart();
+    expect((await world.ask()).status).toBe(200);
+    await world.house.applied();
+  }, 60_000);
+
   it('settles the journal of a worker that it no longer has, also if the node was killed', async () => {
     const { node } = world;
     const requests = [...Array(10).keys()].map(() => world.ask());
@@ -83,3 +95,12 @@ describe('a node of two workers', () => {
     expect(await ended).toBe(0);
   }, 60_000);
 });
+
+/** Whether a process with this id exists. */
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -3,6 +3,25 @@
 const VERSION = /^(\d+)\.(\d+)\.(\d+)$/;
 const UNRELEASED = '## [Unreleased]\n';
 
+/**
+ * Arguments of npm that print a CycloneDX bill of materials of the whole lock file. With `--omit=dev`, npm 11
+ * also omits packages of the product that a development tool uses as well.
+ */
+export const BILL_OF_MATERIALS = ['sbom', '--package-lock-only', '--sbom-format=cyclonedx'];
+const DEVELOPMENT = 'cdx:npm:package:development';
+
+/** The bill of materials without packages that only development tools use. */
+export function withoutDevelopment(text) {
+  const bill = JSON.parse(text);
+  const isKept = ({ properties = [] }) => !properties.some(({ name }) => name === DEVELOPMENT);
+  const components = bill.components.filter(isKept);
+  const kept = new Set([bill.metadata.component, ...components].map((one) => one['bom-ref']));
+  const dependencies = bill.dependencies
+    .filter(({ ref }) => kept.has(ref))
+    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((one) => kept.has(one)) }));
+  return `${JSON.stringify({ ...bill, components, dependencies }, null, 2)}\n`;
+}
+
 /** Whether `version` is a three-part version above `current`. */
 export function isNewer(version, current) {
   const [next, now] = [version, current].map((text) =>

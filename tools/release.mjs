@@ -7,7 +7,14 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isNewer, withLockVersion, withReleasedSection, withVersion } from './release-texts.mjs';
+import {
+  BILL_OF_MATERIALS,
+  isNewer,
+  withLockVersion,
+  withReleasedSection,
+  withVersion,
+  withoutDevelopment,
+} from './release-texts.mjs';
 
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const MANIFESTS = ['.', 'shared', 'control-plane', 'data-plane', 'console'].map((folder) =>
@@ -51,7 +58,7 @@ function writeVersion() {
 
 /** Writes the CycloneDX bill of materials of this release, from the lock file alone, into dist/. */
 function writeBillOfMaterials() {
-  const text = output('npm', ['sbom', '--package-lock-only', '--omit=dev', '--sbom-format=cyclonedx']);
+  const text = withoutDevelopment(output('npm', BILL_OF_MATERIALS));
   mkdirSync(path.join(ROOT, 'dist'), { recursive: true });
   const file = `dist/gateway-${version}.cdx.json`;
   write(file, text);

@@ -100,6 +100,37 @@ describe('the mail of a notice', () => {
   });
 });
 
+describe('the webhook of a notice', () => {
+  it('is recorded once for each step towards the end, for endpoints of the owner that want it', async () => {
+    const buyer = await market.buyer(BASE);
+    const endpoint = (id: string, event: string) =>
+      query(
+        market.em(),
+        sql`insert into webhook_endpoint (id, owner_id, url, description, events, state, sealed_secret)
+        values (${id}, ${buyer.userId}, 'https://a.example', '', ${[event]}::text[], 'ENABLED', 'x')`,
+      );
+    await endpoint('whe_1', 'POOL_ENDING');
+    await endpoint('whe_2', 'KEY_DISABLED');
+    const { id, subdomain } = await poolOf(buyer, '6 days');
+    for (const endIn of ['6 days', '2 days', '-1 minute']) {
+      await market.endIn(id, endIn);
+      await Promise.all([runPoolJobs(market.em()), runPoolJobs(market.em())]);
+    }
+    const recorded = await query<{ endpoint_id: string; payload: string }>(
+      market.em(),
+      sql`select endpoint_id, payload from webhook_delivery where owner_id = ${buyer.userId} order by id`,
+    );
+    const [first] = recorded.map(({ payload }) => JSON.parse(payload) as Record<string, unknown>);
+    expect(recorded.map(({ endpoint_id: to }) => to)).toEqual(['whe_1', 'whe_1', 'whe_1']);
+    expect(first).toMatchObject({
+      type: 'pool.ending',
+      data: { poolId: id, subdomain, notice: 'DAYS_7', autoRenew: false },
+    });
+    const notices = recorded.map(({ payload }) => /"notice":"(\w+)"/.exec(payload)?.[1]);
+    expect(notices).toEqual(['DAYS_7', 'DAYS_3', 'ENDED']);
+  });
+});
+
 describe('the mail about the reopened storefront', () => {
   const subscribers = () => query(market.em(), sql`select from users where notify_storefront`);
   const setState = (state: string) => query(market.em(), sql`update storefront set state = ${state}`);

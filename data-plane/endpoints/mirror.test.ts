@@ -98,16 +98,34 @@ describe('an unknown part of a request that is re-encoded for an upstream of its
 });
 
 describe('a priced part', () => {
-  it.each(['"speed":"fast"', '"fallbacks":[{"model":"a"}]', '"service_tier":"priority"'])(
-    'is refused unless the limits of the model name it: %s',
-    async (member) => {
-      const { status, text } = await ask(`${MESSAGES},${member}`);
-      expect([status, text]).toEqual([400, expect.stringContaining('is not sold')]);
-      const serviceTiers = ['fast', 'fallbacks', 'priority'];
-      node.store.modelList = [makeModel({ limits: { ...makeModel().limits, serviceTiers } })];
-      expect((await ask(`${MESSAGES},${member}`)).status).toBe(200);
-    },
-  );
+  const SERVER = '{"type":"url","name":"a","url":"https://a.example/mcp"}';
+  const TIERS = ['fast', 'fallbacks', 'priority', 'billing_policy', 'mcp_servers', 'mcp_toolset'];
+
+  it.each([
+    '"speed":"fast"',
+    '"fallbacks":[{"model":"a"}]',
+    '"service_tier":"priority"',
+    '"billing_policy":{"type":"a"}',
+    `"mcp_servers":[${SERVER}]`,
+    '"tools":[{"type":"mcp_toolset","mcp_server_name":"a"}]',
+  ])('is refused unless the limits of the model name it: %s', async (member) => {
+    const { status, text } = await ask(`${MESSAGES},${member}`);
+    expect([status, text]).toEqual([400, expect.stringContaining('is not sold')]);
+    expect(upstream.seen).toEqual([]);
+    node.store.modelList = [makeModel({ limits: { ...makeModel().limits, serviceTiers: TIERS } })];
+    expect((await ask(`${MESSAGES},${member}`)).status).toBe(200);
+  });
+
+  it('is refused as `serviceTier` of a generative request', async () => {
+    node.store.modelList = [makeModel({ families: ['generative_language'] })];
+    const route = { families: ['generative_language' as const] };
+    node.store.routes = [makeRoute(upstream.origin, { provider: { protocols: ['google-generate'] }, route })];
+    const headers = { authorization: '', 'x-gen-api-key': node.secret };
+    const body = '{"contents":[{"role":"user","parts":[{"text":"Hi"}]}],"serviceTier":"PRIORITY"}';
+    const { status, text } = await node.call({ path: '/v1beta/models/swift:generateContent', body, headers });
+    expect([status, text]).toEqual([400, expect.stringContaining('is not sold')]);
+    expect(upstream.seen).toEqual([]);
+  });
 });
 
 describe('a thread of messages', () => {

@@ -98,10 +98,10 @@ export class WorkerProcess {
       this.#options.onMessage(message);
     });
     child.once('error', (error) => this.#options.log.error({ reason: error.message }, 'a worker failed'));
-    child.once('exit', (code) => this.#exited(code));
+    child.once('exit', (code, signal) => this.#exited(code, signal));
   }
 
-  #exited(code: number | null): void {
+  #exited(code: number | null, signal: NodeJS.Signals | null): void {
     const exit = { code, wasReady: this.#ready };
     this.#child = undefined;
     this.#ready = false;
@@ -111,7 +111,8 @@ export class WorkerProcess {
     if (!isReplaced) return this.#ended.resolve();
     const afterMs = Math.min(REPLACE_MS.most, REPLACE_MS.first * 2 ** this.#failures);
     this.#failures += 1;
-    this.#options.log.warn({ worker: this.#options.name, code, afterMs }, 'a worker ended and is replaced');
+    const { name, log } = this.#options;
+    log.warn({ worker: name, code, signal, afterMs }, 'a worker ended and is replaced');
     this.#restart = setTimeout(() => this.#start(), afterMs);
   }
 }

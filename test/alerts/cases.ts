@@ -201,6 +201,16 @@ const BACKGROUND: readonly AlertCase[] = [
     ...{ quiet: [1], fires: 20, labels: { task: 'pools' } },
   },
   {
+    alert: 'GatewayWorkersReplaced',
+    series: { 'gateway_worker_replacements_total{instance="n1"}': '0+1x60' },
+    ...{ quiet: [2], fires: 15, labels: { instance: 'n1' } },
+  },
+  {
+    alert: 'GatewayWorkersReplaced',
+    series: { 'gateway_worker_replacements_total{instance="n1"}': '0+0x10 1+0x50' },
+    quiet: [9, 20, 40],
+  },
+  {
     alert: 'GatewayApiFailing',
     series: { gateway_control_masked_errors_total: '0+1x60' },
     ...{ quiet: [2], fires: 15 },
