@@ -32,14 +32,19 @@ const CHUNK_MS = 0.002;
 const BYTE_MS = 0.000_005;
 /** Cost of a chunked body that is refused unread, in ms: Node parses what one read of 64 KiB brought. */
 export const CHUNKED_REFUSAL_MS = 20;
-/** Cost of a long body of known length that is refused unread, in ms: its rest is read and dropped. */
-export const LONG_REFUSAL_MS = 8;
+/** Cost of a byte that is read and dropped, in ms: 2 ms per MB. */
+const DROPPED_BYTE_MS = 0.000_002;
 
 const SECOND_MS = 1_000;
 
 /** Estimated CPU time of reading a body, in ms. */
 export function readingMs({ bytes, chunks }: { bytes: number; chunks: number }): number {
   return bytes * BYTE_MS + chunks * CHUNK_MS;
+}
+
+/** Estimated CPU time of dropping the rest of a refused body, in ms. */
+export function droppingMs(bytes: number): number {
+  return bytes * DROPPED_BYTE_MS;
 }
 
 /** An account of cost that shrinks with time. */

@@ -3,7 +3,7 @@
  * body and what the caller holds of this process.
  */
 import type { IncomingMessage } from 'node:http';
-import { CHUNKED_REFUSAL_MS, LONG_REFUSAL_MS } from '@gateway/shared/refused-work';
+import { CHUNKED_REFUSAL_MS, droppingMs } from '@gateway/shared/refused-work';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BODY_BYTES, BODY_MEMORY, LARGE_BODY_BYTES, REQUESTS } from '../limits.ts';
 import type { TimeLimits } from '../limits.ts';
@@ -89,10 +89,10 @@ export function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Bo
     .send(JSON.stringify({ errors: [{ message, extensions }] }));
 }
 
-/** Estimated CPU time of a refused body, in ms. Small bodies of known length cost hardly any. */
+/** Estimated CPU time of a refused body, in ms. Longer ones than LARGE_BODY_BYTES are not read to the end. */
 function costOf({ headers }: IncomingMessage): number {
   if (headers['transfer-encoding'] !== undefined) return CHUNKED_REFUSAL_MS;
-  return lengthOf(headers['content-length']) > BODY_BYTES ? LONG_REFUSAL_MS : 0;
+  return droppingMs(Math.min(lengthOf(headers['content-length']), LARGE_BODY_BYTES));
 }
 
 /** Whether Node may read the rest of a refused body and drop it, so that the client reads its answer. */

@@ -2,9 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { GatewayError, asGatewayError } from '@gateway/shared/failures';
-import { CHUNKED_REFUSAL_MS, LONG_REFUSAL_MS, readingMs } from '@gateway/shared/refused-work';
+import { CHUNKED_REFUSAL_MS, droppingMs, readingMs } from '@gateway/shared/refused-work';
 import type { RefusedWork } from '@gateway/shared/refused-work';
-import { CHUNKS_PER_BODY, CHUNK_COST_BYTES, SMALL_BODY_BYTES } from '../limits.ts';
+import { CHUNKS_PER_BODY, CHUNK_COST_BYTES, DRAIN_BYTES, SMALL_BODY_BYTES } from '../limits.ts';
 import { hasLongRest } from './drain.ts';
 import { bodyTooLarge, tooManyChunks, tooMuchRefused } from './refusals.ts';
 import type { SharedBudget } from './shared-budget.ts';
@@ -117,7 +117,8 @@ export class IncomingBody implements ArrivingBody {
 
   /** Estimated CPU time of reading the body and of dropping its rest, in ms. */
   get costMs(): number {
-    const restMs = this.#isChunked ? CHUNKED_REFUSAL_MS : LONG_REFUSAL_MS;
+    const restBytes = Math.min(this.#announced - this.size, DRAIN_BYTES);
+    const restMs = this.#isChunked ? CHUNKED_REFUSAL_MS : droppingMs(restBytes);
     const readMs = readingMs({ bytes: this.size + this.#madeBytes, chunks: this.#chunks });
     return hasLongRest(this.#request) ? readMs + restMs : readMs;
   }
