@@ -116,6 +116,8 @@ describe('the webhook of a notice', () => {
       await market.endIn(id, endIn);
       await Promise.all([runPoolJobs(market.em()), runPoolJobs(market.em())]);
     }
+    // The mails of these notices must not wait for the next test.
+    await deliver();
     const recorded = await query<{ endpoint_id: string; payload: string }>(
       market.em(),
       sql`select endpoint_id, payload from webhook_delivery where owner_id = ${buyer.userId} order by id`,

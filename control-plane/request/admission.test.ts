@@ -132,7 +132,9 @@ describe('the time of a request', () => {
     const slowBody = open();
     slowBody.write(`${head({ 'content-length': 100 })}{`);
     const drip = setInterval(() => slowBody.write(' '), 100);
-    expect(await statusOn(slowBody)).toBe(408);
+    // Node's own limit, which is longer, answers without a body.
+    const [answer] = (await once(slowBody, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 408 [^]*arrives too slowly/);
     clearInterval(drip);
     const slowHead = open();
     slowHead.write('POST /graphql HTTP/1.1\r\n');
