@@ -25,11 +25,14 @@ const wallets: string[] = [];
 beforeAll(async () => {
   test = await startTestApp();
   admin = await test.admin();
-  for (const name of ['one', 'two', 'three']) await test.user(`${name}@example.com`);
+  for (const number of [1, 2, 3, 4, 5, 6]) await test.user(`customer-${number}@example.com`);
   const em = test.orm.em.fork();
-  wallets.push(
-    ...(await query<{ id: string }>(em, sql`select id from wallet order by id limit 3`)).map(({ id }) => id),
+  // Customers with the same hash count as one.
+  const rows = await query<{ id: string }>(
+    em,
+    sql`select distinct on (hashtextextended(id, 0) & 63) id from wallet limit 3`,
   );
+  wallets.push(...rows.map(({ id }) => id));
   ({ name: model } = await queryRow<{ name: string }>(
     em,
     sql`select name from model where state = 'PUBLISHED' order by position, name limit 1`,
