@@ -39,6 +39,8 @@ import type { Settings } from './process/settings.ts';
 import { serveFeeds } from './status/feed.routes.ts';
 import { tracingPlugin } from './tracing/tracing.plugin.ts';
 import { serveSchemaFile } from './schema/schema-file.ts';
+import { POSTGRES_USAGE } from './usage/usage.reader.ts';
+import type { UsageReader } from './usage/usage.reader.ts';
 
 /** Cost of a download in the API budget, equal to a few long lists. */
 const DOWNLOAD_COST = 500;
@@ -62,6 +64,8 @@ export interface AppParts {
   rates?: CallerRateLimits;
   /** Traces of operations; by default none. */
   tracing?: Tracing | undefined;
+  /** Answers questions to the usage log; by default PostgreSQL. */
+  usage?: UsageReader | undefined;
   /** Keeps documents; by default a store of its own. */
   documents?: DocumentStore;
 }
@@ -88,7 +92,8 @@ export async function createApp(parts: AppParts): Promise<App> {
   await apollo.start();
   const times = parts.times ?? TIME_LIMITS;
   const logError = errorLog(parts);
-  const common = { ...parts, schema, playground, oidc, budget, rates, apollo, times, logError };
+  const usage = parts.usage ?? POSTGRES_USAGE;
+  const common = { ...parts, schema, playground, usage, oidc, budget, rates, apollo, times, logError };
   const hasNodePort = settings.nodePort !== null;
   const { explorerFolder } = settings;
   const main = await createListener({ ...common, explorerFolder, audience: hasNodePort ? 'people' : 'all' });
@@ -97,7 +102,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   serveOidc(server, contexts, parts.log);
   serveExports(server, contexts);
   const charge = (context: Context): Promise<void> => chargeTo(budget, context, DOWNLOAD_COST);
-  const downloads = { contexts, em: () => orm.em.fork(), charge };
+  const downloads = { contexts, em: () => orm.em.fork(), charge, usage };
   serveDownloads(server, downloads);
   serveAuditLog(server, downloads);
   serveFeeds(server, { em: () => orm.em.fork(), settings });

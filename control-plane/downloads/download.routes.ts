@@ -11,6 +11,7 @@ import { isAdminFor, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { requestError } from '../graphql/errors.ts';
 import type { Contexts } from '../request/request-context.ts';
+import type { UsageReader } from '../usage/usage.reader.ts';
 import { walletOfUser } from '../wallet/wallet.service.ts';
 import { readDownload } from './address.ts';
 import type { Download } from './address.ts';
@@ -22,6 +23,8 @@ import { refuseDownload } from './refusal.ts';
 export interface DownloadParts {
   contexts: Contexts;
   em: () => EntityManager;
+  /** Answers questions to the usage log. */
+  usage: UsageReader;
   /** Charges a download to the caller's budget. Rejects with RATE_LIMITED. */
   charge: (context: Context) => Promise<void>;
 }
@@ -73,7 +76,7 @@ async function answer(
     freeSlot();
     throw error;
   }
-  const text = downloadText({ em: parts.em, download, userId, walletId });
+  const text = downloadText({ em: parts.em, usage: parts.usage, download, userId, walletId });
   const stream = Readable.from(text, { objectMode: false, highWaterMark: BUFFER_BYTES });
   stream.once('close', freeSlot);
   return reply

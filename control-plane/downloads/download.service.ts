@@ -1,6 +1,7 @@
 /** The text of a download, generated page by page while the client reads it. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { USAGE_COLUMNS, usageLines } from '../usage/usage.table.ts';
+import { USAGE_COLUMNS } from '../usage/usage.table.ts';
+import type { UsageReader } from '../usage/usage.reader.ts';
 import type { UsageCursor } from '../usage/usage.service.ts';
 import { entryLines, ENTRY_COLUMNS } from '../wallet/entries.table.ts';
 import type { Download } from './address.ts';
@@ -14,18 +15,25 @@ const PAGE_ROWS = 1000;
 interface DownloadSource {
   /** A new session for each page, so that a slow client holds no connection. */
   em: () => EntityManager;
+  usage: Pick<UsageReader, 'lines'>;
   download: Download;
   userId: string | null;
   walletId: string | null;
 }
 
 /** The chunks of the table. A page is queried only when its chunk is read. */
-export function downloadText({ em, download, userId, walletId }: DownloadSource): AsyncGenerator<string> {
-  const { table, format, usage, range, kinds } = download;
+export function downloadText({
+  em,
+  usage,
+  download,
+  userId,
+  walletId,
+}: DownloadSource): AsyncGenerator<string> {
+  const { table, format, range, kinds } = download;
   if (table === 'usage') {
-    const conditions = { ...usage, range, userId };
+    const conditions = { ...download.usage, range, userId };
     return pages(USAGE_COLUMNS, format, (after: UsageCursor | undefined) =>
-      usageLines(em(), conditions, { after, limit: PAGE_ROWS }),
+      usage.lines(em(), conditions, { after, limit: PAGE_ROWS }),
     );
   }
   return pages(ENTRY_COLUMNS, format, (after: number | undefined) =>

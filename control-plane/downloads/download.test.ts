@@ -12,6 +12,7 @@ import { settle } from '../usage/settlement.service.ts';
 import { reclaimLease } from '../wallet/lease.end.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { creditCash, creditGift } from '../wallet/movements.ts';
+import { POSTGRES_USAGE } from '../usage/usage.reader.ts';
 import { downloadText } from './download.service.ts';
 
 const PRICE = 123_457n;
@@ -185,7 +186,13 @@ describe('downloads', () => {
       return em();
     };
     const download = { table: 'usage', format: 'csv', userId: ownerId, range: null, kinds: null } as const;
-    const source = { em: counted, download: { ...download, usage: {} }, userId: ownerId, walletId: null };
+    const source = {
+      em: counted,
+      usage: POSTGRES_USAGE,
+      download: { ...download, usage: {} },
+      userId: ownerId,
+      walletId: null,
+    };
     const text = downloadText(source);
     for (let chunk = 0; chunk < 3; chunk += 1) await text.next();
     expect(reads).toBe(2);

@@ -15,6 +15,7 @@ import type { AccessScope } from './enums.ts';
 import { requestError } from './errors.ts';
 import type { Playground } from '../playground/playground.ts';
 import type { Settings } from '../process/settings.ts';
+import type { UsageReader } from '../usage/usage.reader.ts';
 
 /** Role that a field requires: a signed-in user (administrators included), an administrator, or a node. */
 export type Role = 'USER' | 'ADMIN' | 'NODE';
@@ -65,6 +66,8 @@ export interface Context {
   nodeFeed: NodeFeed;
   /** The Playground's replies and chats in this process. */
   playground: Playground;
+  /** Answers questions to the usage log. */
+  usage: UsageReader;
   /** The identity provider of this installation; null if none is set. */
   oidc: OidcClient | null;
   /** Random token in a cookie that ties a sign-in flow to the browser that began it; null without one. */

@@ -22,6 +22,7 @@ import {
 import type { Credentials, Identity, NodeFinder } from './identify.ts';
 import type { Playground } from '../playground/playground.ts';
 import type { Settings } from '../process/settings.ts';
+import type { UsageReader } from '../usage/usage.reader.ts';
 
 const USER_AGENT_LENGTH_MAX = 300;
 /** A sender is identified again if its request takes longer than this to arrive, in ms. */
@@ -38,6 +39,7 @@ export interface ContextParts {
   settings: Settings;
   nodeFeed: NodeFeed;
   playground: Playground;
+  usage: UsageReader;
   oidc: OidcClient | null;
   findNode: NodeFinder;
 }
@@ -130,7 +132,7 @@ export class Contexts {
 
   #make(request: IncomingMessage, { requestId, caller, setCookie: given }: Channel): Context {
     const setCookie = given ?? refuseCookie;
-    const { settings, nodeFeed, playground, oidc } = this.#parts;
+    const { settings, nodeFeed, playground, usage, oidc } = this.#parts;
     const { em, viewer, node } = caller;
     const device = deviceTokenOf(request.headers, settings) ?? issueSecret('gwd');
     return {
@@ -141,6 +143,7 @@ export class Contexts {
       settings,
       nodeFeed,
       playground,
+      usage,
       oidc,
       device,
       browserToken: browserTokenOf(request.headers, settings),

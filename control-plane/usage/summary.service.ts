@@ -4,7 +4,9 @@ import { UserFailure } from '../graphql/errors.ts';
 import { setsOf } from './summary.sets.ts';
 import type { BucketWidth, Dimension, Sets, Totals } from './summary.sets.ts';
 import { summarySource } from './summary.source.ts';
-import type { WidestSpan } from './summary.source.ts';
+import type { SummarySpan, WidestSpan } from './summary.source.ts';
+import { POSTGRES_USAGE } from './usage.reader.ts';
+import type { UsageReader } from './usage.reader.ts';
 import { ofWallet } from './usage.service.ts';
 import type { UsageConditions } from './usage.service.ts';
 
@@ -47,7 +49,11 @@ const WIDEST: Record<BucketWidth, WidestSpan> = { HOUR: 'HOUR', DAY: 'DAY', WEEK
 const OWNED: ReadonlySet<Dimension> = new Set(['KEY', 'USER']);
 
 /** Summarises a range. Throws INVALID for a range above 400 days, too many points or too many dimensions. */
-export async function summarise(em: EntityManager, request: SummaryRequest): Promise<Summary> {
+export async function summarise(
+  em: EntityManager,
+  request: SummaryRequest,
+  usage: UsageReader = POSTGRES_USAGE,
+): Promise<Summary> {
   const { range, groupBy, bucket } = request;
   checkSpan(range, bucket);
   if (groupBy.length > DIMENSIONS_MAX || new Set(groupBy).size !== groupBy.length)
@@ -56,19 +62,18 @@ export async function summarise(em: EntityManager, request: SummaryRequest): Pro
   // Daily and weekly sums have only the wallet as a dimension. Without it, the hourly sums over all users are
   // fewer.
   const isByUser = groupBy.length === 1 && groupBy[0] === 'USER';
-  const source = summarySource({
+  const span: SummarySpan = {
     range,
     conditions,
     byOwner: groupBy.some((one) => OWNED.has(one)),
     widest: isByUser ? (bucket ? WIDEST[bucket] : 'WEEK') : 'HOUR',
-  });
-  const sets = await setsOf(em, source, { groupBy, bucket, pointsMax: POINTS_MAX, groupsMax: GROUPS_MAX });
+  };
+  const sets = await usage.sets(em, span, { groupBy, bucket, pointsMax: POINTS_MAX, groupsMax: GROUPS_MAX });
   return {
     ...sets,
-    asOf: new Date(),
     before: async () => {
-      const before = summarySource({ range: spanBefore(range), conditions, byOwner: false });
-      return (await setsOf(em, before, NO_SETS)).totals;
+      const before = { range: spanBefore(range), conditions, byOwner: false };
+      return (await usage.sets(em, before, NO_SETS)).totals;
     },
   };
 }

@@ -11,7 +11,6 @@ import { requestError, UserFailure } from '../graphql/errors.ts';
 import type { Event } from '../database/events.ts';
 import { summarise } from './summary.service.ts';
 import type { Summary, SummaryRequest } from './summary.service.ts';
-import { countUsage } from './count.service.ts';
 import { usageOfRequest, usagePage } from './usage.service.ts';
 import type { UsageConditions, UsageView } from './usage.service.ts';
 import {
@@ -144,11 +143,11 @@ async function pageOf(
   const first = pageSize(page.first);
   const [at, id] = decodeCursor(page.after, 2) ?? [];
   const after = typeof at === 'string' && typeof id === 'string' ? { at, id } : undefined;
-  const rows = await usagePage(context.em, conditions, { after, limit: first + 1 });
+  const rows = await context.usage.page(context.em, conditions, { after, limit: first + 1 });
   return connectionFrom(rows, {
     first,
     after: page.after,
-    totalCount: () => countUsage(context.em, conditions),
+    totalCount: () => context.usage.count(context.em, conditions),
     cursor: (row) => encodeCursor([row.cursor.at, row.cursor.id]),
     node: (row) => row.entry,
   });
@@ -164,7 +163,7 @@ export async function summaryOf(
 ): Promise<Summary> {
   const request: SummaryRequest = { range, groupBy, bucket: bucket ?? null, conditions: { ...filter } };
   try {
-    return await summarise(context.em, request);
+    return await summarise(context.em, request, context.usage);
   } catch (error) {
     if (error instanceof UserFailure) throw requestError('BAD_USER_INPUT', error.message);
     throw error;

@@ -18,6 +18,8 @@ export interface UsageConditions {
   ip?: string | null;
   minCost?: bigint | null;
   userId?: string | null;
+  /** Entries that were found elsewhere, by request ids and their exact times in PostgreSQL's text format. */
+  found?: { requestIds: readonly string[]; ats: readonly string[] };
 }
 
 /** Filters with the user's wallet in place of the user, as SQL needs them; see `ofWallet`. */
@@ -116,6 +118,7 @@ export async function usageOfRequests(
 export function whereOf(conditions: WalletConditions): Statement {
   const { range, modelNames, keyIds, poolIds, sources, statuses, requestId, ip, minCost, walletId } =
     conditions;
+  const { found } = conditions;
   const list: Statement[] = [];
   if (range) list.push(sql`at >= ${range.from} and at < ${range.to}`);
   if (modelNames) list.push(sql`model_name = any(${[...modelNames]}::text[])`);
@@ -130,6 +133,9 @@ export function whereOf(conditions: WalletConditions): Statement {
   if (ip) list.push(sql`ip = ${storableIp(ip)}::inet`);
   if (minCost) list.push(sql`cost >= ${minCost}`);
   if (walletId) list.push(sql`wallet_id = ${walletId}`);
+  if (found)
+    list.push(sql`request_id = any(${[...found.requestIds]}::text[])
+      and at = any(${[...found.ats]}::timestamptz[])`);
   return all(list);
 }
 

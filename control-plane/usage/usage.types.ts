@@ -276,6 +276,6 @@ export class UsageSummary {
   @Field(() => [UsageGroupRow], { description: 'Sums per group, by descending cost, at most 100.' })
   groups!: UsageGroupRow[];
 
-  @Field(() => DateTime, { description: 'When the summary was computed.' })
+  @Field(() => DateTime, { description: 'Requests that were settled before this time are counted.' })
   asOf!: Date;
 }
