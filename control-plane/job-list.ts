@@ -2,6 +2,7 @@
 import { Gauge } from 'prom-client';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { deleteExpired } from './accounts/expired.ts';
+import { stopAbandonedExport } from './clickhouse/state.ts';
 import { pruneBudgets } from './budget/budget.ts';
 import { retireDueModels } from './catalog/retirement.ts';
 import { pruneIdempotencyKeys } from './graphql/idempotency.ts';
@@ -110,6 +111,7 @@ const PLANS = {
   uptime: { everyMs: UPTIME_MS, work: ({ em }) => rollUpRecent(em()) },
   'uptime of late reports': { everyMs: PRUNE_MS, work: ({ em }) => rollUpAll(em()) },
   budgets: { everyMs: PRUNE_MS, work: ({ em }) => pruneBudgets(em()) },
+  'usage export': { everyMs: PRUNE_MS, work: ({ em }) => stopAbandonedExport(em()) },
   // A usage row can only be inserted if the partition of its month exists.
   'usage months': { everyMs: PRUNE_MS, atStart: true, work: keepMonths },
 } satisfies Record<string, JobPlan>;

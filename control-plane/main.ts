@@ -3,6 +3,7 @@ import 'reflect-metadata';
 import { applyAtStart } from './configuration/at-start.ts';
 import { composeLinkMails } from './accounts/link-mails.ts';
 import { createApp } from './app.ts';
+import { openClickHouse } from './clickhouse/open.ts';
 import { bootstrap } from './local/bootstrap.ts';
 import { openContentKeys } from './intelligence/open-keys.ts';
 import { startMailer } from './mail/mailer.ts';
@@ -50,7 +51,10 @@ async function start(settings: Settings, environment: NodeJS.ProcessEnv): Promis
   const nodeFeed = background.feed;
   const findNode = (token: string) => findNodeByToken(feedOrm.em.fork(), token);
   const tracing = await openTracing(environment, settings.instanceName);
-  const app = await createApp({ orm, contentKeys, settings, log, nodeFeed, findNode, tracing });
+  const clickHouse =
+    settings.clickHouseUrl === null ? undefined : openClickHouse(settings.clickHouseUrl, { orm, log });
+  const usage = clickHouse?.usage;
+  const app = await createApp({ orm, contentKeys, settings, log, nodeFeed, findNode, tracing, usage });
   const port = await app.listen();
   await announceSettings(orm.em.fork(), settings);
   const mailer = startMailer({ orm, settings, compose: composeLinkMails(settings), log });
@@ -60,6 +64,7 @@ async function start(settings: Settings, environment: NodeJS.ProcessEnv): Promis
   return async () => {
     await Promise.all([mailer.stop(), webhooks.stop(), background.stop()]);
     await app.close();
+    await clickHouse?.stop();
     await tracing?.close();
     await Promise.all([orm.close(true), feedOrm.close(true), closeKeys()]);
   };

@@ -18,7 +18,14 @@ const TRACING = [
 
 /** Settings of the operator that a control plane reads. */
 export const CONTROL_SETTINGS: ReadonlySet<string> = new Set([
-  ...['CONTENT_KEYS_URL', 'SECRET_KEY_SECOND', 'ADMIN_EMAIL', 'ADMIN_PASSWORD', 'TRUST_PROXY'],
+  ...[
+    'CONTENT_KEYS_URL',
+    'CLICKHOUSE_URL',
+    'SECRET_KEY_SECOND',
+    'ADMIN_EMAIL',
+    'ADMIN_PASSWORD',
+    'TRUST_PROXY',
+  ],
   ...['SMTP_URL', 'MAIL_FROM', 'OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_LABEL'],
   ...['ALLOW_PRIVATE_UPSTREAMS', 'USAGE_RETENTION_DAYS', 'USAGE_PARTITION', 'QUERY_BUDGET', 'METRICS_TOKEN'],
   ...['INSTANCE_NAME', 'LOG_LEVEL', 'CONFIG_FILE'],

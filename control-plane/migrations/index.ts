@@ -64,6 +64,7 @@ import { ServiceStatus } from './072-service-status.ts';
 import { FastSettlement } from './076-fast-settlement.ts';
 import { LedgerSeals } from './077-ledger-seals.ts';
 import { PartitionWidth } from './078-partition-width.ts';
+import { UsageExport } from './080-usage-export.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -130,4 +131,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '076-fast-settlement', class: FastSettlement },
   { name: '077-ledger-seals', class: LedgerSeals },
   { name: '078-partition-width', class: PartitionWidth },
+  { name: '080-usage-export', class: UsageExport },
 ];

@@ -29,6 +29,8 @@ export interface Settings {
   databaseUrl: string;
   /** Address of the database that holds the keys of chats; null for the main database. */
   contentKeysUrl: string | null;
+  /** Address of the ClickHouse database that answers usage pages, with user and password; null for none. */
+  clickHouseUrl: string | null;
   host: string;
   port: number;
   /** Base address of the data plane for clients, without a slash at the end. */
@@ -89,6 +91,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   return {
     databaseUrl: required(env, 'DATABASE_URL', 'the address of a PostgreSQL database'),
     contentKeysUrl: env['CONTENT_KEYS_URL'] || null,
+    clickHouseUrl: clickHouseOf(env),
     host: env['HOST'] || '127.0.0.1',
     port,
     publicUrl,
@@ -216,6 +219,16 @@ function oidcOf(env: NodeJS.ProcessEnv): OidcSettings | null {
     clientSecret: required(env, 'OIDC_CLIENT_SECRET', 'the client secret that the identity provider issued'),
     label: env['OIDC_LABEL']?.trim() || host,
   };
+}
+
+function clickHouseOf(env: NodeJS.ProcessEnv): string | null {
+  const text = env['CLICKHOUSE_URL'];
+  if (!text) return null;
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+    throw new Error(
+      'CLICKHOUSE_URL must be the HTTP address of a database, e.g. https://user:password@host:8443/gateway.',
+    );
+  return text;
 }
 
 function smtpOf(env: NodeJS.ProcessEnv): string | null {

@@ -19,7 +19,8 @@ const LOST = 'lost with a database that was restored from a backup';
  * Moves the configuration log far ahead and prunes it, because nodes may know revisions made after the
  * backup: no revision number may be reused, and every node has to fetch a snapshot. Reclaims all open leases,
  * because the backup lacks charges that nodes made from them; the wallet pays those charges when nodes report
- * them. Returns the new revision and the number of reclaimed leases. Safe to run again.
+ * them. Has ClickHouse filled again, if it is used. Returns the new revision and the number of reclaimed
+ * leases. Safe to run again.
  */
 export async function prepareRestored(em: EntityManager): Promise<{ revision: number; leases: number }> {
   return inTransaction(em, async (inner) => {
@@ -34,6 +35,8 @@ export async function prepareRestored(em: EntityManager): Promise<{ revision: nu
       sql`select id from wallet_lease where state = 'ORPHANED' order by id`,
     );
     for (const { id } of open) await reclaimLease(inner, id);
+    // ClickHouse may have requests that the backup lacks: its table is filled again.
+    await query(inner, sql`update usage_export set is_active = false, is_complete = false`);
     return { revision, leases: open.length };
   });
 }

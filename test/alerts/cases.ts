@@ -177,6 +177,27 @@ const SERVICE: readonly AlertCase[] = [
 
 const BACKGROUND: readonly AlertCase[] = [
   {
+    alert: 'GatewayUsageExportDiffers',
+    series: { 'gateway_usage_export_differing_days{instance="c1"}': from6(2) },
+    ...{ quiet: [5], fires: 7 },
+  },
+  {
+    // Without ClickHouse there is no comparison, and 0 is no time.
+    alert: 'GatewayUsageExportUncompared',
+    series: { 'gateway_usage_export_compared_timestamp_seconds{instance="c1"}': '0+0x5000' },
+    quiet: [4000],
+  },
+  {
+    alert: 'GatewayUsageExportUncompared',
+    series: { 'gateway_usage_export_compared_timestamp_seconds{instance="c1"}': '60+0x5000' },
+    ...{ quiet: [2800], fires: 2900 },
+  },
+  {
+    alert: 'GatewayUsageExportLate',
+    series: { 'gateway_usage_export_behind_seconds{instance="c1"}': from6(400) },
+    ...{ quiet: [5, 10], fires: 18 },
+  },
+  {
     alert: 'GatewayDatabasePoolFull',
     series: { 'gateway_database_connections{state="waiting", instance="c1"}': from6(2) },
     ...{ quiet: [5, 9], fires: 13, labels: { state: 'waiting', instance: 'c1' } },

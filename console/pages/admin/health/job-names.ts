@@ -25,6 +25,7 @@ export const JOBS = [
   'upstreams for webhooks',
   'webhook deliveries',
   'secret key',
+  'usage export',
   'figures',
   'uptime',
   'uptime of late reports',

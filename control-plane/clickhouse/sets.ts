@@ -1,0 +1,155 @@
+/** Totals, time series and groups of the usage log, computed by ClickHouse. */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { query, sql } from '../database/sql.ts';
+import type { BucketWidth, Dimension, Sets, SetsRequest, Totals } from '../usage/summary.sets.ts';
+import { conditionsOf } from './conditions.ts';
+import type { ChConditions } from './conditions.ts';
+import { integerIn, textIn } from './fields.ts';
+import { ch, countOf, listOf, tableOf } from './statement.ts';
+import type { ChStatement } from './statement.ts';
+import type { ChRow, ClickHouseStore } from './store.ts';
+
+/** Start of the point that a row belongs to, in seconds since 1970; weeks begin on Monday. */
+const BUCKETS: Record<BucketWidth, ChStatement> = {
+  HOUR: ch`toUnixTimestamp(toStartOfHour(at))`,
+  DAY: ch`toUnixTimestamp(toStartOfDay(at))`,
+  WEEK: ch`toUnixTimestamp(toDateTime(toMonday(at), 'UTC'))`,
+  MONTH: ch`toUnixTimestamp(toDateTime(toStartOfMonth(at), 'UTC'))`,
+};
+
+const COLUMNS: Record<Dimension, ChStatement> = {
+  MODEL: ch`toString(model_name)`,
+  KEY: ch`key_id`,
+  POOL: ch`if(pool_id = '', 'none', pool_id)`,
+  SOURCE: ch`toString(source)`,
+  STATUS: ch`toString(status)`,
+  GROUP: ch`upper(billing_group)`,
+  USER: ch`wallet_id`,
+};
+
+const SUMS = ch`count() as requests, countIf(status <> 'SUCCEEDED') as failed,
+  toString(sum(coalesce(input_tokens, 0))) as input, toString(sum(coalesce(output_tokens, 0))) as output,
+  toString(sum(coalesce(cached_tokens, 0))) as cached, toString(sum(cost)) as total_cost`;
+
+interface SetsParts {
+  /** Finds the names of keys and the users of wallets. */
+  em: EntityManager;
+  store: ClickHouseStore;
+  table: string;
+}
+
+/** Computes the sets of a range. Rejects if ClickHouse does not answer as expected. */
+export async function setsIn(
+  { em, store, table }: SetsParts,
+  conditions: ChConditions,
+  request: SetsRequest,
+): Promise<Sets> {
+  const { groupBy, bucket } = request;
+  const rows = ch`from ${tableOf(table)} final where ${conditionsOf(conditions)}`;
+  const [totals, series, groups] = await Promise.all([
+    store.rows(ch`select ${SUMS} ${rows}`),
+    bucket ? store.rows(seriesOf(request, BUCKETS[bucket], rows)) : [],
+    groupBy.length > 0 ? store.rows(groupsOf(request, rows)) : [],
+  ]);
+  const [sums] = totals;
+  if (totals.length !== 1 || !sums) throw new Error('ClickHouse answered a sum without one row.');
+  const names = await namesOf(em, { groupBy, series, groups });
+  return {
+    totals: totalsIn(sums),
+    series: series.map((row) => ({
+      at: new Date(integerIn(row, 'point') * 1000),
+      key: groupBy[0] ? nameIn(names, groupBy[0], textIn(row, 'd0')) : null,
+      totals: totalsIn(row),
+    })),
+    groups: groups.map((row) => groupIn(row, groupBy, names)).toSorted(byCost),
+  };
+}
+
+function seriesOf({ groupBy, pointsMax }: SetsRequest, point: ChStatement, rows: ChStatement): ChStatement {
+  const [dimension] = groupBy;
+  const key = dimension ? COLUMNS[dimension] : ch`''`;
+  return ch`select ${point} as point, ${key} as d0, ${SUMS} ${rows}
+    group by point, d0 order by point, d0 limit ${countOf(pointsMax)}`;
+}
+
+function groupsOf({ groupBy, groupsMax }: SetsRequest, rows: ChStatement): ChStatement {
+  const names = [ch`d0`, ch`d1`, ch`d2`].slice(0, groupBy.length);
+  const keys = groupBy.map((dimension, at) => ch`${COLUMNS[dimension]} as ${names[at] ?? ch`d0`}`);
+  return ch`select ${listOf(keys)}, ${SUMS} ${rows} group by ${listOf(names)}
+    order by sum(cost) desc, ${listOf(names)} limit ${countOf(groupsMax)}`;
+}
+
+type Group = Sets['groups'][number];
+
+function groupIn(row: ChRow, groupBy: readonly Dimension[], names: Names): Group {
+  const parts = groupBy.map((dimension, at) => ({ dimension, text: textIn(row, `d${at}`) }));
+  const key = parts.map(({ dimension, text }) => nameIn(names, dimension, text)).join('/');
+  const label = groupBy.length === 1 && groupBy[0] === 'KEY' ? names.keys.get(key) : undefined;
+  return { key, label: label ?? key, totals: totalsIn(row) };
+}
+
+/** By descending cost, then by key, like PostgreSQL. */
+function byCost(left: Group, right: Group): number {
+  const difference = right.totals.cost - left.totals.cost;
+  if (difference !== 0n) return difference > 0n ? 1 : -1;
+  return left.key < right.key ? -1 : 1;
+}
+
+function totalsIn(row: ChRow): Totals {
+  return {
+    requests: integerIn(row, 'requests'),
+    failed: integerIn(row, 'failed'),
+    inputTokens: BigInt(textIn(row, 'input')).toString(),
+    outputTokens: BigInt(textIn(row, 'output')).toString(),
+    cachedTokens: BigInt(textIn(row, 'cached')).toString(),
+    cost: BigInt(textIn(row, 'total_cost')),
+  };
+}
+
+/** Names of keys by id, and users by wallet. */
+interface Names {
+  keys: ReadonlyMap<string, string>;
+  users: ReadonlyMap<string, string>;
+}
+
+/** A dimension's value as the API shows it: users instead of wallets. */
+function nameIn(names: Names, dimension: Dimension, text: string): string {
+  return dimension === 'USER' ? (names.users.get(text) ?? text) : text;
+}
+
+async function namesOf(
+  em: EntityManager,
+  {
+    groupBy,
+    series,
+    groups,
+  }: { groupBy: readonly Dimension[]; series: readonly ChRow[]; groups: readonly ChRow[] },
+): Promise<Names> {
+  const texts = (dimension: Dimension): string[] => {
+    const at = groupBy.indexOf(dimension);
+    if (at < 0) return [];
+    return [...new Set([...groups, ...(at === 0 ? series : [])].map((row) => textIn(row, `d${at}`)))];
+  };
+  return {
+    keys: await pairs(
+      em,
+      texts('KEY'),
+      (ids) => sql`select id, name as value from api_key where id = any(${ids}::text[])`,
+    ),
+    users: await pairs(
+      em,
+      texts('USER'),
+      (ids) => sql`select id, user_id as value from wallet where id = any(${ids}::text[])`,
+    ),
+  };
+}
+
+async function pairs(
+  em: EntityManager,
+  ids: string[],
+  statement: (ids: string[]) => ReturnType<typeof sql>,
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await query<{ id: string; value: string }>(em, statement(ids));
+  return new Map(rows.map(({ id, value }) => [id, value]));
+}
