@@ -105,8 +105,7 @@ async function measureCopies({ orm, store }: Parts, { walletId, range }: Subject
   for (let copy = 1; copy <= COPIES; copy += 1)
     await store.command(
       ch`insert into ${table} select * replace (concat(request_id, '+', toString(${countOf(copy)}))
-        as request_id)
-        from ${table} where position(request_id, '+') = 0`,
+        as request_id) from (select * from ${table} where position(request_id, '+') = 0)`,
     );
   const [size] = await store.slowRows(ch`select toString(uniq(request_id)) as requests from ${table}`);
   const find = (conditions: ChConditions) => () =>
