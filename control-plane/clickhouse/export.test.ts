@@ -106,7 +106,11 @@ const add = async (count: number, em = money.em(), modelName = 'swift'): Promise
 
 const exportDue = async (): Promise<void> => {
   const exporter = startExporter({ em: money.em, store });
-  await exporter.exportDue().finally(() => exporter.stop());
+  try {
+    await exporter.exportDue();
+  } finally {
+    await exporter.stop();
+  }
 };
 
 const stored = (): ReadonlySet<string> => new Set([...receiver.tables.values()].flat());
