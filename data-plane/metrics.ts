@@ -1,4 +1,7 @@
-/** The Prometheus metrics of a node. Label values come from closed lists or from the configuration. */
+/**
+ * The Prometheus metrics of a node. Label values come from fixed lists or from the configuration, so that the
+ * number of time series is bounded.
+ */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Family } from '@gateway/shared/catalog';
 import { showUpstreams } from './upstream-metrics.ts';
@@ -9,7 +12,7 @@ import { ModelMetrics } from './model-metrics.ts';
 /** Upper bounds of the latency buckets, in seconds. */
 const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** Upper bounds of the buckets for commits, in seconds: fine around the usual millisecond. */
+/** Upper bounds of the buckets for commits, in seconds. Most commits take about 1 ms, so those are narrow. */
 const COMMIT_BUCKETS = [
   0.0001, 0.0002, 0.0003, 0.0005, 0.00075, 0.001, 0.0015, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.025,
   0.05, 0.1, 0.25, 1,
@@ -19,9 +22,9 @@ const COMMIT_BUCKETS = [
 export interface Vitals {
   /** Whether the node is shutting down. */
   leaving: boolean;
-  /** Revision of the served configuration; 0 without one. */
+  /** Revision of the configuration in use; 0 if the node has none. */
   revision: number;
-  /** When the control plane last confirmed the configuration, in ms since 1970 by its clock. */
+  /** Time of the control plane's last confirmation of the configuration, by its clock, in ms since 1970. */
   confirmedAt: number | undefined;
   journalWritable: boolean;
   usageBacklog: number;
@@ -37,7 +40,7 @@ export interface Vitals {
   skippedRecords: number;
 }
 
-/** How the gauges of the workers of a node are combined; counters are added up. */
+/** How the gauges of a node's workers become one value. Counters are always added up. */
 type Combined = 'sum' | 'min' | 'max';
 
 /** The metrics of the vitals: name, kind, help, value, and how workers are combined. */
@@ -82,7 +85,7 @@ const SHOWN: readonly [string, 'gauge' | 'counter', string, (vitals: Vitals) => 
   [
     'gateway_usage_dropped_total',
     'counter',
-    'Usage records of free requests that were dropped.',
+    'Dropped usage records. Only records of free requests are dropped.',
     (v) => v.usageDropped,
     'sum',
   ],
@@ -93,12 +96,12 @@ const SHOWN: readonly [string, 'gauge' | 'counter', string, (vitals: Vitals) => 
     (v) => v.quarantined,
     'sum',
   ],
-  ['gateway_leases', 'gauge', 'Leases held.', (v) => v.leases, 'sum'],
+  ['gateway_leases', 'gauge', 'Wallet leases that the node holds.', (v) => v.leases, 'sum'],
   ['gateway_charges_total', 'counter', 'Charges written to the journal.', (v) => v.charges, 'sum'],
   [
     'gateway_charged_usd_total',
     'counter',
-    'Sum of these charges in USD.',
+    'Sum in USD of the charges written to the journal.',
     (v) => Number(v.chargedMicros) / 1e6,
     'sum',
   ],
@@ -121,7 +124,7 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
     this.#requests = new Counter({
       name: 'gateway_requests_total',
-      help: 'Finished requests by family and failure code (ok: success).',
+      help: 'Finished requests by family and result: ok, or a failure code.',
       labelNames: ['family', 'code'],
       registers,
     });
@@ -134,7 +137,7 @@ export class Metrics {
     });
     this.#commit = new Histogram({
       name: 'gateway_commit_seconds',
-      help: 'Time that the end of an answer waited for its charge to be durable.',
+      help: 'Time for which the node held back the end of an answer until the charge was durable.',
       buckets: COMMIT_BUCKETS,
       registers,
     });

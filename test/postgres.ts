@@ -1,4 +1,4 @@
-/** Starts one PostgreSQL for a whole test run, in a temporary folder, and removes both afterwards. */
+/** Starts one PostgreSQL server for a whole test run, with its data in a temporary folder. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -6,12 +6,12 @@ import type { TestProject } from 'vitest/node';
 import { startPostgres } from '../control-plane/local/postgres.ts';
 import type {} from './provided.ts';
 
-/** The global setup of Vitest. Returns the function that stops and removes everything. */
+/** Vitest calls this before all tests. Returns the function that stops the server and deletes the folder. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'gateway-test-'));
-  // A superuser's server runs as another user, who must be able to pass through this folder.
+  // If root runs the tests, the server runs as another user, who needs permission to open this folder.
   chmodSync(dataDir, 0o711);
-  // Test data need not survive a power cut.
+  // The first three settings switch durability off, which makes tests faster. Test files run in parallel.
   const settings = {
     fsync: 'off',
     full_page_writes: 'off',

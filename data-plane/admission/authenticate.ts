@@ -1,4 +1,4 @@
-/** Finds the API key of a request, and refuses the key if it may not be used here and now. */
+/** Finds the API key of a request, and checks the key's state, host, IP address and account. */
 import { GatewayError } from '@gateway/shared/failures';
 import { PLAYGROUND_PASS_HEADER, readPlaygroundPass } from '@gateway/shared/playground-pass';
 import type { KeyRecord, PoolRecord, SettingsRecord, UsageSource } from '@gateway/shared/records';
@@ -6,7 +6,10 @@ import { digestOf, isWellFormedKey } from '@gateway/shared/secrets';
 import { isListed } from './addresses.ts';
 import type { Call } from '../call/call.ts';
 
-/** Where an endpoint takes a key from besides `Authorization: Bearer`, which every endpoint accepts. */
+/**
+ * Where an endpoint accepts a key. Every endpoint accepts `Authorization: Bearer`; the other values than
+ * `bearer` add the headers of a format.
+ */
 export type Credentials = 'bearer' | 'messages' | 'generative' | 'models' | 'realtime';
 
 /** The sender of a request with a valid key. */
@@ -17,7 +20,9 @@ export interface Caller {
   /** The pool whose host received the request; undefined on the main domain. */
   pool: PoolRecord | undefined;
   source: UsageSource;
-  /** Whether the request came with the secret from before the last rotation, within its grace period. */
+  /**
+   * Whether the request has the key's previous secret, which works until the rotation's grace period ends.
+   */
   usedPreviousSecret: boolean;
   /** IP address for the usage log. */
   address: string | null;
@@ -25,14 +30,16 @@ export interface Caller {
   providerIds: readonly string[] | undefined;
 }
 
-/** The vendor-neutral header name, and the one that Google's SDKs send. */
+/** Headers with the key of a generative-language client. Google's SDKs send the second one. */
 const GENERATIVE_HEADERS = ['x-gen-api-key', 'x-goog-api-key'] as const;
 const REALTIME_PROTOCOL = 'openai-insecure-api-key.';
 
+const UNKNOWN_KEY = 'The API key is not valid. Copy it again, or create a new one in the console.';
+
 /**
- * Finds the key by its digest and checks host, state and IP address. Throws `unknown_pool` or `invalid_key`;
- * for a valid key also `wrong_host`, `key_disabled`, `key_expired`, `pool_expired`, `ip_not_allowed` or
- * `wallet_frozen`.
+ * Finds the key by its digest and checks host, state and IP address. Throws `unknown_pool` if the host names
+ * no pool, `invalid_key` if no key has the digest, and `wrong_host`, `key_disabled`, `key_expired`,
+ * `pool_expired`, `ip_not_allowed` or `wallet_frozen` if the key may not be used.
  */
 export function authenticate(call: Call, credentials: Credentials): Caller {
   const host = poolOfHost(call);
@@ -53,7 +60,7 @@ export function authenticate(call: Call, credentials: Credentials): Caller {
   return { ...caller, source, address: call.address, providerIds: undefined };
 }
 
-/** Whether the request carries its key as generative-language clients do, in a header or in the query. */
+/** Whether the request has a key in a header of generative-language clients or in the query. */
 export function hasGenerativeKey({ headers, query }: Pick<Call, 'headers' | 'query'>): boolean {
   return GENERATIVE_HEADERS.some((name) => headers[name] !== undefined) || query.has('key');
 }
@@ -63,16 +70,15 @@ function findKey(call: Call, credentials: Credentials): Pick<Caller, 'key' | 'di
   if (secret === undefined) throw invalidKey(missingKeyMessage(credentials));
   const digest = isWellFormedKey(secret) ? digestOf(secret) : undefined;
   const key = digest === undefined ? undefined : call.config.keyByDigest(digest);
-  if (digest === undefined || !key)
-    throw invalidKey('The API key is not valid. Copy it again, or create a new one in the console.');
+  if (digest === undefined || !key) throw invalidKey(UNKNOWN_KEY);
   if (digest !== key.digest && (key.previousUntil ?? 0) <= call.at) {
-    throw invalidKey('This API key was rotated. Use the new one.');
+    throw invalidKey('The secret of this API key was replaced. Use the new secret.');
   }
   return { key, digest };
 }
 
 /**
- * The key's secret. The family's own header comes first, because an additional Bearer may belong to a proxy.
+ * The key's secret. The format's own header has priority over `Authorization`, which a proxy may have set.
  */
 function secretOf({ headers, query }: Call, credentials: Credentials): string | undefined {
   if (credentials === 'generative' || credentials === 'models') {
@@ -104,7 +110,7 @@ function missingKeyMessage(credentials: Credentials): string {
   return `No API key was sent. Send it as Authorization: Bearer <key>${OTHER_PLACES[credentials]}.`;
 }
 
-/** The pool that the Host header names. Throws `unknown_pool` for a direct subdomain without a pool. */
+/** The pool of the Host header. Throws `unknown_pool` for a subdomain of the base domain without a pool. */
 function poolOfHost({ headers, config }: Call): PoolRecord | undefined {
   const label = poolLabel(headers.host ?? '', baseDomain(config.settings));
   if (label === undefined) return undefined;
@@ -117,7 +123,7 @@ function poolOfHost({ headers, config }: Call): PoolRecord | undefined {
   return pool;
 }
 
-/** The first label of a direct subdomain of the base domain; undefined for every other host. */
+/** The label `x` of the host `x.<base>`; undefined for every other host. */
 export function poolLabel(host: string, base: string): string | undefined {
   const name = host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
   if (!name.endsWith(`.${base}`)) return undefined;
@@ -125,7 +131,10 @@ export function poolLabel(host: string, base: string): string | undefined {
   return label.includes('.') || !/^[a-z0-9-]+$/.test(label) ? undefined : label;
 }
 
-/** The pool of the key; undefined for a key of the main domain. Throws `wrong_host` or `pool_expired`. */
+/**
+ * Checks that the request was sent to the key's host. Returns the key's pool, undefined for a key without
+ * one. Throws `wrong_host` or `pool_expired`.
+ */
 function checkHost(call: Call, key: KeyRecord, host: PoolRecord | undefined): PoolRecord | undefined {
   const { settings } = call.config;
   if (key.poolId === null) {
@@ -149,7 +158,7 @@ function checkHost(call: Call, key: KeyRecord, host: PoolRecord | undefined): Po
   return pool;
 }
 
-/** The pass that the control plane adds to Playground requests. No client has the keys of those requests. */
+/** The signed pass that the control plane adds to Playground requests. Clients never get Playground keys. */
 function playgroundPass({ headers, config, at }: Call, key: KeyRecord) {
   const value = headers[PLAYGROUND_PASS_HEADER];
   const { playgroundKey } = config.settings;
@@ -157,8 +166,8 @@ function playgroundPass({ headers, config, at }: Call, key: KeyRecord) {
     typeof value === 'string' && playgroundKey !== null
       ? readPlaygroundPass(playgroundKey, value, at)
       : undefined;
-  // Same message as for an unknown key, so that clients cannot find out that such keys exist.
-  if (pass?.keyId !== key.id) throw invalidKey('The API key is not valid. Create one in the console.');
+  // The same message as for an unknown key: a client must not learn that a Playground key exists.
+  if (pass?.keyId !== key.id) throw invalidKey(UNKNOWN_KEY);
   return pass;
 }
 
@@ -180,7 +189,7 @@ function checkAccount({ config }: Call, key: KeyRecord): void {
 
 const domains = new WeakMap<SettingsRecord, string>();
 
-/** The host of the base address. Its direct subdomains are pools. */
+/** The host of `publicUrl`. Each direct subdomain of it is the address of a pool. */
 function baseDomain(settings: SettingsRecord): string {
   const known = domains.get(settings);
   if (known !== undefined) return known;

@@ -1,4 +1,7 @@
-/** Measures the console's queries over HTTP, for an administrator and for the user with the most requests. */
+/**
+ * Measures the duration of GraphQL queries over HTTP. Each runs as the administrator or as the user with the
+ * most requests.
+ */
 import { ADMIN } from '../house.ts';
 import type { House } from '../house.ts';
 import { apiClient } from '../house/client.ts';
@@ -8,12 +11,12 @@ import type { ConsoleQuery } from './console-queries.ts';
 
 const ROUNDS = 30;
 const WARM_ROUNDS = 3;
-/** After this time no further round starts, in ms. */
+/** Maximum time in ms in which rounds of a query start. */
 const QUERY_MS_MAX = 20_000;
-/** The user who gets the most requests from the seed. */
+/** Address of the user for whom the seed creates the most requests. */
 const HEAVIEST = 'seed-1-0@example.com';
 
-/** Queries that the console does not send today: sorted lists, a chart for each key, a filtered log. */
+/** Queries that the console does not send, and scripts may. */
 const MORE: readonly Omit<ConsoleQuery, 'variables'>[] = [
   ...['LAST_USED_AT', 'SPEND', 'NAME'].map((field) => ({
     name: `keys by ${field}`,
@@ -23,7 +26,7 @@ const MORE: readonly Omit<ConsoleQuery, 'variables'>[] = [
       to: "${daysAgo(0)}" }, bucket: DAY) { totals { cost } series { at totals { requests } } } } } } }`,
   })),
   {
-    name: 'usage that failed',
+    name: 'failed requests',
     admin: false,
     text: `{ viewer { usage(first: 50, filter: { statuses: [FAILED] }) {
       totalCount nodes { id key { name } } } } }`,

@@ -20,17 +20,16 @@ export interface Answer {
   errors: { message: string; extensions: { code: string } & Record<string, unknown> }[];
 }
 
-/** Answer data whose full type a test does not spell out. */
+/** Data of an answer, which a test reads by path. */
 interface Loose {
   readonly [key: string]: Loose;
 }
 
-/**
- * The value at a path of the answer's data, as the type that the test expects. Throws if the path is missing.
- */
+/** The value at the path in `answer.data`. Its type is not checked. Throws if the value is undefined. */
 export function pick<T>(answer: Answer, ...path: string[]): T {
   const found = path.reduce<Loose | undefined>((value, name) => value?.[name], answer.data ?? undefined);
-  if (found === undefined) throw new Error(`Nothing at ${path.join('.')}: ${JSON.stringify(answer.errors)}`);
+  if (found === undefined)
+    throw new Error(`No value at data.${path.join('.')}. GraphQL errors: ${JSON.stringify(answer.errors)}`);
   const value: unknown = found;
   return value as T;
 }
@@ -38,17 +37,19 @@ export function pick<T>(answer: Answer, ...path: string[]): T {
 /** The codes of a mutation's user errors. */
 export function codesOf(answer: Answer, mutation: string): string[] {
   const payload = answer.data?.[mutation] as { userErrors: { code: string }[] } | undefined;
-  if (!payload) throw new Error(`No payload: ${JSON.stringify(answer.errors)}`);
+  if (!payload) throw new Error(`No answer to ${mutation}. GraphQL errors: ${JSON.stringify(answer.errors)}`);
   return payload.userErrors.map((error) => error.code);
 }
 
-/** A client that keeps cookies like one browser. */
+/** A client with its own cookies. */
 export interface Browser {
   /** The session cookie as `name=value`; null while signed out. */
   cookie: string | null;
-  /** The cookie that ties a sign-in to this browser, as `name=value`; null before one began. */
+  /**
+   * The cookie that binds a started sign-in to this browser, as `name=value`; null until a sign-in starts.
+   */
   browserCookie: string | null;
-  /** The cookie of a device where somebody signed in, as `name=value`; null before. */
+  /** The cookie that marks this browser after its first sign-in, as `name=value`; null until then. */
   deviceCookie: string | null;
   /** Gets a path of the control plane, without following a redirect. */
   visit(path: string): Promise<Response>;
@@ -62,23 +63,23 @@ export interface TestApp {
   settings: Settings;
   url: string;
   browser(): Browser;
-  /** A browser in which this user has just registered. */
+  /** Registers a user in a new browser, and returns the browser. */
   user(email: string): Promise<Browser>;
-  /** A browser in which the first administrator has just signed in. */
+  /** Signs the first administrator in in a new browser, and returns the browser. */
   admin(): Promise<Browser>;
   close(): Promise<void>;
 }
 
-/** No nodes are connected to the app of a test. */
+/** A feed without nodes: there is no acknowledgement to wait for. */
 export const NO_NODES: NodeFeed = {
   waitForAcks: async () => ({ appliedNodes: 0, pendingNodes: [] }),
   acknowledge: async () => undefined,
   follow: () => {
-    throw new Error('This test app pushes no configuration to nodes.');
+    throw new Error('NO_NODES cannot be followed. Use a real feed in this test.');
   },
 };
 
-/** Starts the app on a free port. `findNode` looks up node tokens; by default no token is known. */
+/** Starts the app on a free port. `findNode` finds the node of a token; the default finds none. */
 export async function startTestApp(
   options: { env?: Record<string, string> } & Partial<
     Pick<AppParts, 'findNode' | 'times' | 'rates' | 'documents' | 'log' | 'tracing'>

@@ -41,14 +41,14 @@ export const pricing: Translation<typeof english> = {
       BUDGET_B: '经济 B',
     },
     tierNotes: {
-      TOP_FLAGSHIP: '必须正确时',
+      TOP_FLAGSHIP: '用于不能出错的任务',
       SECOND_FLAGSHIP: '便宜四分之一',
       AGENTIC_CODING: '在仓库中长时间调用工具',
       HARD_REASONING: '证明与规划',
       BALANCED: '日常工作',
       FAST_CHEAP: '低延迟',
       BUDGET_A: '批量工作',
-      BUDGET_B: '带排序的批量工作',
+      BUDGET_B: '批量工作与重排',
     },
     families: {
       CHAT_COMPLETIONS: '对话',

@@ -1,4 +1,6 @@
-/** Requests a link to set a new password. The answer does not reveal whether an account exists. */
+/**
+ * Asks for a mail with a link to set a new password. The answer is the same whether an account exists or not.
+ */
 import { Link } from '@tanstack/react-router';
 import { MailCheck } from 'lucide-react';
 import { useState } from 'react';
@@ -35,10 +37,12 @@ const RequestReset = graphql(
   [UserErrorFields],
 );
 
-/** The page. If the gateway sends no mail, it says whom to ask. */
+/** Shows the form. If no mail server is configured, the page says whom the user can ask. */
 export function ForgotPage() {
   const { t } = useTranslation();
-  const [{ data }] = useQuery({ query: MailQuery });
+  const [{ data, error }] = useQuery({ query: MailQuery });
+  // If the question about mail fails, the form shows why its own request fails.
+  const isOffered = data?.signInOptions.mail === true || (data === undefined && error !== undefined);
   const [, request] = useMutation(RequestReset);
   const [sentTo, setSentTo] = useState<string>();
   const { busy, failure, submit } = useSubmit({
@@ -61,7 +65,7 @@ export function ForgotPage() {
           {t('account.resetSent', { email: sentTo })}
         </Banner>
       )}
-      {data?.signInOptions.mail === true && sentTo === undefined && (
+      {isOffered && sentTo === undefined && (
         <form className="flex flex-col gap-5" onSubmit={(event) => void submit(event)}>
           <Field
             label={t('account.email')}

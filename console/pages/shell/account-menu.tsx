@@ -1,4 +1,7 @@
-/** The account menu: profile, theme, language, sign out; on a phone also the pages without a tab. */
+/**
+ * The entries of the account menu: profile, administration, theme, language and sign-out. On a phone also the
+ * pages that its tab bar does not show.
+ */
 import { useNavigate } from '@tanstack/react-router';
 import {
   Activity,
@@ -32,8 +35,8 @@ const SignOut = graphql(`
   }
 `);
 
-/** The entries of the menu. `places` adds the pages without a tab, for phones. */
-export function useAccountMenu(role: Viewer['role'], places = false): MenuEntry[] {
+/** The entries of the menu. `hasPages` adds the pages that the tab bar of a phone does not show. */
+export function useAccountMenu(role: Viewer['role'], hasPages = false): MenuEntry[] {
   const navigate = useNavigate();
   const { t, i18n } = useTranslation();
   const chosen = useStore(theme);
@@ -52,7 +55,7 @@ export function useAccountMenu(role: Viewer['role'], places = false): MenuEntry[
     run: () => void navigate({ to: '/admin' }),
   };
   return [
-    ...(places ? pages : []),
+    ...(hasPages ? pages : []),
     toProfile,
     ...(role === 'ADMIN' ? [toAdmin] : []),
     RULE,

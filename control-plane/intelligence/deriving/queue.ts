@@ -1,35 +1,52 @@
-/** The queue of chats to read. Any control plane claims a job for a limited time. */
+/**
+ * The queue of chats whose text is to be derived from: one job per chat. A control plane claims a job for
+ * `CLAIM_MS`.
+ */
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { inTransaction, query, queryOne, sql } from '../../database/sql.ts';
 import type { Statement } from '../../database/sql.ts';
 
-/** A chat is read when it was quiet for this long, in ms, or when its user begins another chat. */
+/**
+ * Time without a new message after which a chat is due, in ms. It is also due when its user begins a chat.
+ */
 export const QUIET_MS = 5 * 60_000;
-/** How long a claim holds, in ms. A control plane that died loses it then. */
+/** Duration of a claim, in ms. Afterwards another control plane can claim the job. */
 const CLAIM_MS = 3 * 60_000;
-/** Tolerated jump of the database's clock. A time further in the future was written before a correction. */
+/**
+ * Tolerance for changes of the database's clock. A stored time that exceeds its maximum by more was stored
+ * before the clock was set back.
+ */
 const SKEW: Statement = sql`interval '1 minute'`;
-/** The longest wait for the next month. */
+/** Maximum delay of a job that waits for the budget of the next month. */
 const MONTH_MAX: Statement = sql`interval '31 days'`;
-/** A job that failed this often is quarantined until its chat continues. */
+/** A job that failed this often is quarantined until its chat continues or the settings change. */
 const TRIES_MAX = 3;
-/** Wait after the first failure, in ms; it doubles with each further one. */
+/** The same for a job whose claims end without a result, because each control plane that ran it stopped. */
+const ABANDONED_MAX = 12;
+/** Delay after the first failure, in ms. Each further failure doubles the delay. */
 const RETRY_MS = 60_000;
+
+/** Condition: a job has a claim that has ended. */
+const CLAIM_ENDED: Statement = sql`(claimed_until < clock_timestamp()
+  or claimed_until > clock_timestamp() + ${CLAIM_MS} * interval '1 ms' + ${SKEW})`;
 
 /** A claimed job. */
 export interface DerivingJob {
   conversationId: string;
   userId: string;
   claim: string;
-  /** When it was queued last, as text. A job that was queued again meanwhile runs again. */
+  /** Time of the last queueing, as text. If the chat is queued again during the run, the job runs again. */
   queuedAt: string;
 }
 
-/** Why a job has to wait or is quarantined. */
+/** Reason for a delay or for the quarantine. */
 export type JobTrouble = 'MODEL_FAILED' | 'NOT_READABLE' | 'BUDGET' | 'INTERNAL';
 
-/** Queues the chats of the relation "chat" (id, user_id), if a switch of their user is on. */
+/**
+ * Queues the chats of `chat` (id, user_id), a common table expression of the caller, unless all switches of
+ * their user are off.
+ */
 export const QUEUE_CHAT: Statement = sql`
   insert into personal_job as j (conversation_id, user_id, queued_at, run_after)
   select chat.id, chat.user_id, clock_timestamp(), clock_timestamp() + ${QUIET_MS} * interval '1 ms' from chat
@@ -37,9 +54,7 @@ export const QUEUE_CHAT: Statement = sql`
   on conflict (conversation_id) do update set queued_at = excluded.queued_at, run_after = excluded.run_after,
     tries = 0, quarantined_at = null, reason = null`;
 
-/**
- * Makes the jobs of the user's other chats due, because the user began a new chat. Failed ones still wait.
- */
+/** Sets the jobs of the user's other chats to due. Jobs with a failure or without budget keep their delay. */
 export async function hastenJobs(em: EntityManager, userId: string, newChatId: string): Promise<void> {
   await query(
     em,
@@ -49,10 +64,11 @@ export async function hastenJobs(em: EntityManager, userId: string, newChatId: s
 }
 
 /**
- * Claims a job that is due; undefined if there is none. Times in the future that cannot be right were written
- * before the clock was put back: such a job is due, and such a claim has ended.
+ * Claims a job that is due; undefined if there is none. If a stored time exceeds its maximum, the clock was
+ * set back after the time was stored: a job with such a time is due, and a claim with such a time has ended.
  */
 export async function claimJob(em: EntityManager): Promise<DerivingJob | undefined> {
+  await quarantineAbandoned(em);
   const claim = randomUUID();
   return queryOne<DerivingJob>(
     em,
@@ -64,15 +80,24 @@ export async function claimJob(em: EntityManager): Promise<DerivingJob | undefin
           and (run_after <= clock_timestamp() or queued_at > clock_timestamp() + ${SKEW}
             or run_after > clock_timestamp() + ${SKEW} + case when reason = 'BUDGET' then ${MONTH_MAX}
               else ${QUIET_MS} * interval '1 ms' end)
-          and (claimed_until is null or claimed_until < clock_timestamp()
-            or claimed_until > clock_timestamp() + ${CLAIM_MS} * interval '1 ms' + ${SKEW})
+          and (claimed_until is null or ${CLAIM_ENDED})
         order by run_after limit 1 for update skip locked)
       returning conversation_id as "conversationId", user_id as "userId", claim,
         queued_at::text as "queuedAt"`,
   );
 }
 
-/** Whether the job still exists and is claimed by this claim. Locks it until the end of the transaction. */
+/** Quarantines jobs whose claims ended too often without a result: their chats may stop control planes. */
+async function quarantineAbandoned(em: EntityManager): Promise<void> {
+  await query(
+    em,
+    sql`update personal_job set claim = null, claimed_until = null, reason = 'INTERNAL',
+        quarantined_at = clock_timestamp()
+      where quarantined_at is null and tries >= ${ABANDONED_MAX} and ${CLAIM_ENDED}`,
+  );
+}
+
+/** Whether the job exists and this claim is current. Locks the job until the end of the transaction. */
 export async function holdsJob(em: EntityManager, job: DerivingJob): Promise<boolean> {
   const row = await queryOne(
     em,
@@ -82,7 +107,7 @@ export async function holdsJob(em: EntityManager, job: DerivingJob): Promise<boo
   return row !== undefined;
 }
 
-/** Ends a job. If its chat continued meanwhile, the job stays queued. */
+/** Deletes a job. If its chat was queued again during the run, ends only the claim. */
 export async function endJob(em: EntityManager, job: DerivingJob): Promise<void> {
   await query(
     em,
@@ -96,7 +121,7 @@ export async function endJob(em: EntityManager, job: DerivingJob): Promise<void>
   );
 }
 
-/** Lets a job wait after a failure, or quarantines it after the last try. */
+/** Delays a failed job. After the last try, quarantines the job. */
 export async function failJob(em: EntityManager, job: DerivingJob, reason: JobTrouble): Promise<void> {
   await query(
     em,
@@ -108,12 +133,12 @@ export async function failJob(em: EntityManager, job: DerivingJob, reason: JobTr
 }
 
 /**
- * Lets a job wait until the next month, whose budget is new. The job stays due if the settings have another
- * version by now: then the budget may suffice.
+ * Delays a job until the next month, when a new budget begins. `version` is that of the settings of the run.
+ * If the settings have changed since then, the job is due at once, because the new budget may suffice.
  */
 export async function postponeJob(em: EntityManager, job: DerivingJob, version: number): Promise<void> {
   await inTransaction(em, async (inner) => {
-    // A change of the settings waits for this transaction, and then finds the job.
+    // The lock delays a change of the settings until the commit. `releaseWaiting` then finds this job.
     const settings = await queryOne<{ version: number }>(
       inner,
       sql`select version from personal_settings for share`,
@@ -130,7 +155,7 @@ export async function postponeJob(em: EntityManager, job: DerivingJob, version: 
   });
 }
 
-/** Makes the jobs due that wait for the next month or are quarantined, because the settings have changed. */
+/** Sets all jobs without budget and all quarantined jobs to due, after a change of the settings. */
 export async function releaseWaiting(em: EntityManager): Promise<void> {
   await query(
     em,
@@ -139,18 +164,18 @@ export async function releaseWaiting(em: EntityManager): Promise<void> {
   );
 }
 
-/** Jobs in the queue. */
+/** Numbers of jobs in the queue. */
 export interface QueueState {
-  /** Jobs that wait to be run, also those that are postponed. */
+  /** Jobs that are not quarantined, including postponed jobs. */
   waiting: number;
   /** Jobs that wait for the next month, because the budget is spent. */
   postponed: number;
   quarantined: number;
-  /** Age in seconds of the oldest job that is due; 0 without one. */
+  /** Seconds since the oldest due job became due; 0 if no job is due. */
   ageSeconds: number;
 }
 
-/** Counts the jobs, of one user or of all. */
+/** Counts the jobs of a user, or of all users if `userId` is null. */
 export async function queueState(em: EntityManager, userId: string | null): Promise<QueueState> {
   const row = await queryOne<Omit<QueueState, 'ageSeconds'> & { age: string | null }>(
     em,

@@ -1,5 +1,5 @@
 /** Encodes streamed answers for clients of legacy completions. */
-import type { ChatEvent, ChatRequest, Usage } from '../canonical.ts';
+import type { ChatEvent, ChatRequest, TokenLogprob, Usage } from '../canonical.ts';
 import type { StreamEncoder } from '../dialect.ts';
 import type { JsonObject } from '../fields.ts';
 import { nowSeconds, writeUsage } from '../openai-answers.ts';
@@ -18,6 +18,8 @@ class CompletionsStreamEncoder implements StreamEncoder {
   /** Whether the open block of each choice is part of the completion. */
   readonly #isText = new Map<number, boolean>();
   readonly #echoed = new Set<number>();
+  /** Number of characters that each choice has sent. */
+  readonly #lengths = new Map<number, number>();
   #head = { id: '', model: '' };
   #usage: Usage | undefined;
 
@@ -35,11 +37,7 @@ class CompletionsStreamEncoder implements StreamEncoder {
         return this.#echo(event.choice);
       case 'block-delta':
         if (!this.#isText.get(event.choice)) return '';
-        return this.#chunk(event.choice, {
-          text: event.text,
-          logprobs: writeLogprobs(event.logprobs ?? []),
-          finish_reason: null,
-        });
+        return this.#text(event.choice, event.text, event.logprobs);
       case 'finish':
         return (
           this.#echo(event.choice) +
@@ -61,7 +59,13 @@ class CompletionsStreamEncoder implements StreamEncoder {
     const { echo } = this.#request.shape;
     if (echo === undefined || this.#echoed.has(choice)) return '';
     this.#echoed.add(choice);
-    return this.#chunk(choice, { text: echo, logprobs: null, finish_reason: null });
+    return this.#text(choice, echo);
+  }
+
+  #text(choice: number, text: string, logprobs: TokenLogprob[] = []): string {
+    const offset = this.#lengths.get(choice) ?? 0;
+    this.#lengths.set(choice, offset + text.length);
+    return this.#chunk(choice, { text, logprobs: writeLogprobs(logprobs, offset), finish_reason: null });
   }
 
   #usageChunk(): string {

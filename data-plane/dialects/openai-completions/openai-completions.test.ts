@@ -71,7 +71,7 @@ describe('legacy completions', () => {
         text: 'Say: Hi',
         index: 0,
         finish_reason: 'length',
-        logprobs: { tokens: ['Hi'], token_logprobs: [-0.5], top_logprobs: [{ Ho: -1 }], text_offset: [0] },
+        logprobs: { tokens: ['Hi'], token_logprobs: [-0.5], top_logprobs: [{ Ho: -1 }], text_offset: [5] },
       },
       { text: 'Say: Ho', index: 1, logprobs: null, finish_reason: 'content_filter' },
     ]);
@@ -106,5 +106,22 @@ describe('legacy completions', () => {
     ]);
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 4 } });
     expect(written.endsWith('data: [DONE]\n\n')).toBe(true);
+  });
+
+  it('number the characters of their tokens from the start of the echoed prompt', () => {
+    const wire = { model: 'm', prompt: 'Say: ', echo: true, stream: true };
+    const encoder = openaiCompletions.streamEncoder(openaiCompletions.decodeRequest(wire, {}));
+    const token = (text: string) => ({ token: text, logprob: -1, bytes: null, top: [] });
+    const events: ChatEvent[] = [
+      { type: 'start', id: 'a', model: 'up' },
+      { type: 'block-start', choice: 0, block: { kind: 'text' } },
+      { type: 'block-delta', choice: 0, text: 'Hi', logprobs: [token('Hi')] },
+      { type: 'block-delta', choice: 0, text: ' you', logprobs: [token(' '), token('you')] },
+    ];
+    const written = events.map((event) => encoder.push(event)).join('');
+    expect([...written.matchAll(/"text_offset":(\[[^\]]*\])/g)].map(([, list]) => list)).toEqual([
+      '[5]',
+      '[7,8]',
+    ]);
   });
 });

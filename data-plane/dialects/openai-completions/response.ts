@@ -1,11 +1,12 @@
-/** Encodes whole answers of legacy completions. */
+/** Encodes answers of legacy completions that are not streamed. */
 import type { ChatRequest, ChatResponse } from '../canonical.ts';
 import type { JsonObject } from '../fields.ts';
 import { nowSeconds, writeUsage } from '../openai-answers.ts';
 import { TEXT_KINDS, writeFinish, writeLogprobs } from './wire.ts';
 
 /**
- * Encodes an answer as a `text_completion` object. The prompt comes first if the client requested an echo.
+ * Encodes an answer as a `text_completion` object. If the client requested an echo, texts begin with the
+ * prompt.
  */
 export function encodeResponse(response: ChatResponse, request: ChatRequest): JsonObject {
   const usage = writeUsage(response);
@@ -16,11 +17,14 @@ export function encodeResponse(response: ChatResponse, request: ChatRequest): Js
     model: response.model || request.model,
     choices: response.choices.map(({ blocks, finish }, index) => {
       const textBlocks = blocks.filter(({ kind }) => TEXT_KINDS.has(kind));
-      const text = (request.shape.echo ?? '') + textBlocks.map((block) => block.text).join('');
+      const { echo = '' } = request.shape;
       return {
-        text,
+        text: echo + textBlocks.map((block) => block.text).join(''),
         index,
-        logprobs: writeLogprobs(textBlocks.flatMap(({ logprobs }) => logprobs ?? [])),
+        logprobs: writeLogprobs(
+          textBlocks.flatMap(({ logprobs }) => logprobs ?? []),
+          echo.length,
+        ),
         finish_reason: writeFinish(finish),
       };
     }),

@@ -11,16 +11,19 @@ export function writeFinish(finish: FinishReason): string {
   return finish === 'filter' || finish === 'refusal' ? 'content_filter' : 'stop';
 }
 
-/** Encodes log probabilities as four parallel lists; null if there are none. */
-export function writeLogprobs(logprobs: TokenLogprob[]): JsonObject | null {
+/**
+ * Encodes log probabilities as four parallel lists; null if there are none. `offset` is the number of
+ * characters before the first token, in the completion as the client gets it.
+ */
+export function writeLogprobs(logprobs: TokenLogprob[], offset: number): JsonObject | null {
   if (logprobs.length === 0) return null;
-  let offset = 0;
+  let at = offset;
   return {
     tokens: logprobs.map(({ token }) => token),
     token_logprobs: logprobs.map(({ logprob }) => logprob),
     top_logprobs: logprobs.map(({ top }) =>
       Object.fromEntries(top.map(({ token, logprob }) => [token, logprob])),
     ),
-    text_offset: logprobs.map(({ token }) => (offset += token.length) - token.length),
+    text_offset: logprobs.map(({ token }) => (at += token.length) - token.length),
   };
 }
