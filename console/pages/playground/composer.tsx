@@ -6,7 +6,7 @@ import { Button, IconButton } from '../../components/button.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useTranslation } from '../../translation.ts';
 import type { Picture } from './documents.ts';
-import { addressOf, pictureOf, PICTURES_MAX } from './pictures.ts';
+import { addressOf, PICTURES_MAX } from './pictures.ts';
 
 export interface Draft {
   text: string;
@@ -177,6 +177,7 @@ function usePictures(draft: Draft, onDraft: (draft: Draft) => void) {
   const { t } = useTranslation();
   const toast = useToast();
   return async (files: File[]): Promise<void> => {
+    const { pictureOf } = await import('./picture-file.ts');
     const read = await Promise.all(files.slice(0, PICTURES_MAX).map(pictureOf));
     const fresh = read.filter((picture) => picture !== undefined);
     if (fresh.length < read.length) toast({ text: t('playground.badPicture'), failed: true });
