@@ -172,7 +172,10 @@ describe('a mutation', { timeout: TEST_MS }, () => {
   });
 
   describe('of existing objects', () => {
-    let objects: Record<'item' | 'key' | 'model' | 'pool' | 'provider' | 'route' | 'webhook', string>;
+    let objects: Record<
+      'incident' | 'item' | 'key' | 'model' | 'pool' | 'provider' | 'route' | 'webhook',
+      string
+    >;
     /** For each mutation with an idempotency key: the input that was sent with the key, and another input. */
     let pairs: Record<string, [Input, Input]>;
 
@@ -206,7 +209,9 @@ describe('a mutation', { timeout: TEST_MS }, () => {
       const item = await made('derivedItemCreate', note, 'item', 'id');
       const receiver = { url: 'http://127.0.0.1:1', events: ['KEY_DISABLED'] };
       const webhook = await made('webhookEndpointCreate', receiver, 'endpoint', 'id');
-      objects = { item, key, model, pool, provider, route, webhook };
+      const outage = { kind: 'OUTAGE', state: 'IDENTIFIED', title: 'x', message: 'x', reason: 'x' };
+      const incident = await made('adminIncidentCreate', outage, 'incident', 'id');
+      objects = { incident, item, key, model, pool, provider, route, webhook };
       pairs = {
         adminWalletAdjust: [money, { ...money, amount: '901' }],
         apiKeyCreate: [
@@ -269,10 +274,11 @@ describe('a mutation', { timeout: TEST_MS }, () => {
     });
 
     it('answers STALE_VERSION for an outdated or missing version', async () => {
-      const { item, key, model, pool, provider, route, webhook } = objects;
+      const { incident, item, key, model, pool, provider, route, webhook } = objects;
       const reason = 'x';
       const changes: Record<string, Input> = {
         adminGroupRatioSet: { group: 'VIP', ratio: '0.1', reason },
+        adminIncidentUpdate: { id: incident, state: 'IDENTIFIED', message: 'x', reason },
         adminModelRoutingSet: { id: model, routing: 'FASTEST', hedged: true, reason },
         adminModelUpsert: {
           id: model,
