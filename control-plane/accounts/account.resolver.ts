@@ -1,13 +1,7 @@
 /** GraphQL operations of the caller's own account: viewer, sign-in, sign-out, sessions, privacy policy. */
 import 'reflect-metadata';
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import {
-  connectionFrom,
-  decodeCursor,
-  encodeCursor,
-  PageArguments,
-  pageSize,
-} from '../graphql/connections.ts';
+import { connectionFrom, encodeCursor, PageArguments, positionOf } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
 import { Authorized, Public, sessionOf, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
@@ -199,12 +193,10 @@ export class AccountResolver {
     @Ctx() context: Context,
     @Args(() => PageArguments) page: PageArguments,
   ): Promise<Connection<Session>> {
-    const first = pageSize(page.first);
-    const [before] = decodeCursor(page.after, 1) ?? [];
-    const rows = await sessionsOf(context.em, user.id, { before, limit: first + 1 });
+    const position = positionOf(page, 1);
+    const rows = await sessionsOf(context.em, user.id, position);
     return connectionFrom(rows, {
-      first,
-      after: page.after,
+      position,
       totalCount: () => countSessions(context.em, user.id),
       cursor: (row) => encodeCursor([row.id]),
       node: (row) => row,

@@ -15,17 +15,11 @@ import {
 } from 'type-graphql';
 import type { Group } from '@gateway/shared/catalog';
 import { AdminQuery } from '../graphql/admin-query.ts';
-import {
-  connectionFrom,
-  decodeCursor,
-  encodeCursor,
-  LongPageArguments,
-  pageSize,
-} from '../graphql/connections.ts';
+import { connectionFrom, encodeCursor, LongPageArguments, positionOf } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
 import { actorOf, Authorized } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
-import { BillingGroup } from '../graphql/enums.ts';
+import { BillingGroup, describeEnum, SortDirection } from '../graphql/enums.ts';
 import { outcome, UserError } from '../graphql/errors.ts';
 import { AdminReasonInput } from '../graphql/inputs.ts';
 import { DateTime, EmailAddress, WebAddress } from '../graphql/scalars.ts';
@@ -41,9 +35,27 @@ import {
 } from './user.admin.ts';
 import { User, UserConnection, UserRole, UserState } from './user.type.ts';
 
-/** Arguments of the list of users: page and filters. */
+export const UserOrderField = describeEnum('UserOrderField', 'What users are sorted by.', {
+  CREATED_AT: 'When the account was created.',
+  EMAIL: 'E-mail address.',
+});
+
+/** Order of a list of users. */
+@InputType({ description: 'Order of a list of users.' })
+export class UserOrder {
+  @Field(() => UserOrderField, { description: 'What to sort by.' })
+  field!: keyof typeof UserOrderField;
+
+  @Field(() => SortDirection, { description: 'Direction.' })
+  direction!: keyof typeof SortDirection;
+}
+
+/** Arguments of the list of users: page, filters and order. */
 @ArgsType()
 export class UserListArguments extends LongPageArguments {
+  @Field(() => UserOrder, { nullable: true, description: 'Order; newest first by default.' })
+  orderBy?: UserOrder | null;
+
   @Field(() => String, { nullable: true, description: 'Part of the address or the name, or a whole id.' })
   search?: string | null;
 
@@ -121,19 +133,18 @@ export class AdminUserLinkPayload {
 /** Queries and mutations of users for administrators. */
 @Resolver(() => AdminQuery)
 export class AdminUsersResolver {
-  @FieldResolver(() => UserConnection, { description: 'Users, newest first.' })
+  @FieldResolver(() => UserConnection, { description: 'Users; newest first by default.' })
   async users(
     @Ctx() context: Context,
     @Args(() => UserListArguments) list: UserListArguments,
   ): Promise<Connection<User>> {
-    const first = pageSize(list.first);
-    const [before] = decodeCursor(list.after, 1) ?? [];
-    const rows = await findUsers(context.em, list, { before, limit: first + 1 });
+    const position = positionOf(list, 2);
+    const { field = 'CREATED_AT', direction = 'DESC' } = list.orderBy ?? {};
+    const rows = await findUsers(context.em, list, { ...position, order: { field, direction } });
     return connectionFrom(rows, {
-      first,
-      after: list.after,
+      position,
       totalCount: () => countUsers(context.em, list),
-      cursor: (row) => encodeCursor([row.id]),
+      cursor: (row) => encodeCursor([field === 'EMAIL' ? row.email : '', row.id]),
       node: (row): User => row,
     });
   }

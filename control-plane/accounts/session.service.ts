@@ -1,6 +1,8 @@
 /** Opens, extends and ends sessions of browsers. The token is in a cookie, its digest in the database. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { digestOf, issueSecret } from '@gateway/shared/secrets';
+import { pageById } from '../database/page.ts';
+import type { RowPage } from '../database/page.ts';
 import type { Viewer } from '../graphql/context.ts';
 import { newId } from '../database/ids.ts';
 import { query, sql } from '../database/sql.ts';
@@ -79,18 +81,10 @@ export async function viewerOfToken(em: EntityManager, token: string): Promise<V
   };
 }
 
-/** A page of the user's open sessions, newest first, older than the id `before` if it is given. */
-export function sessionsOf(
-  em: EntityManager,
-  userId: string,
-  page: { before: unknown; limit: number },
-): Promise<SessionRow[]> {
-  const older = typeof page.before === 'string' ? { id: { $lt: page.before } } : {};
-  return em.find(
-    SessionSchema,
-    { userId, expiresAt: { $gt: new Date() }, ...older },
-    { orderBy: { id: 'desc' }, limit: page.limit },
-  );
+/** A page of the user's open sessions, newest first. */
+export function sessionsOf(em: EntityManager, userId: string, page: RowPage): Promise<SessionRow[]> {
+  const { where, options } = pageById(page);
+  return em.find(SessionSchema, { userId, expiresAt: { $gt: new Date() }, ...where }, options);
 }
 
 /** Number of open sessions of a user. */

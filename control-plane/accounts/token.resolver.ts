@@ -16,10 +16,9 @@ import {
 import {
   connectionFrom,
   connectionOf,
-  decodeCursor,
   encodeCursor,
   PageArguments,
-  pageSize,
+  positionOf,
 } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
 import { Authorized, viewerOf } from '../graphql/context.ts';
@@ -141,12 +140,10 @@ export class TokenResolver {
     @Ctx() context: Context,
     @Args(() => PageArguments) page: PageArguments,
   ): Promise<Connection<AccessToken>> {
-    const first = pageSize(page.first);
-    const [before] = decodeCursor(page.after, 1) ?? [];
-    const rows = await tokensOf(context.em, user.id, { before, limit: first + 1 });
+    const position = positionOf(page, 1);
+    const rows = await tokensOf(context.em, user.id, position);
     return connectionFrom(rows, {
-      first,
-      after: page.after,
+      position,
       totalCount: () => countTokens(context.em, user.id),
       cursor: (row) => encodeCursor([row.id]),
       node: (row): AccessToken => row,

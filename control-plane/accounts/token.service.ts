@@ -1,6 +1,8 @@
 /** Creates, lists, revokes and resolves access tokens of scripts. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { digestOf, issueSecret } from '@gateway/shared/secrets';
+import { pageById } from '../database/page.ts';
+import type { RowPage } from '../database/page.ts';
 import type { Viewer } from '../graphql/context.ts';
 import type { AccessScope } from '../graphql/enums.ts';
 import { UserFailure } from '../graphql/errors.ts';
@@ -79,14 +81,10 @@ export async function revokeTokens(em: EntityManager, userId: string): Promise<v
   await em.nativeUpdate(AccessTokenSchema, { userId, revokedAt: null }, { revokedAt: new Date() });
 }
 
-/** A page of the user's tokens, newest first, older than the id `before` if given. Includes expired ones. */
-export function tokensOf(
-  em: EntityManager,
-  userId: string,
-  page: { before: unknown; limit: number },
-): Promise<AccessTokenRow[]> {
-  const older = typeof page.before === 'string' ? { id: { $lt: page.before } } : {};
-  return em.find(AccessTokenSchema, { userId, ...older }, { orderBy: { id: 'desc' }, limit: page.limit });
+/** A page of the user's tokens, newest first. Includes expired ones. */
+export function tokensOf(em: EntityManager, userId: string, page: RowPage): Promise<AccessTokenRow[]> {
+  const { where, options } = pageById(page);
+  return em.find(AccessTokenSchema, { userId, ...where }, options);
 }
 
 /** Number of tokens of a user, including expired and revoked ones. */

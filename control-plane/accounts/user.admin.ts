@@ -2,6 +2,8 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import type { Group } from '@gateway/shared/catalog';
+import { pageByColumn } from '../database/page.ts';
+import type { RowPage } from '../database/page.ts';
 import { audit } from '../audit/audit.service.ts';
 import type { Actor } from '../graphql/context.ts';
 import { UserFailure } from '../graphql/errors.ts';
@@ -25,18 +27,21 @@ export interface UserQuery {
   roles?: UserRow['role'][] | null;
 }
 
-/** A page of users, newest first, older than the id `before` if it is given. */
+/** Sort field and direction of a list of users. */
+export interface UserSorting {
+  field: 'CREATED_AT' | 'EMAIL';
+  direction: 'ASC' | 'DESC';
+}
+
+/** A page of the users that match the filter. */
 export function findUsers(
   em: EntityManager,
   filter: UserQuery,
-  page: { before: unknown; limit: number },
+  { order, ...page }: RowPage & { order: UserSorting },
 ): Promise<UserRow[]> {
-  const older = typeof page.before === 'string' ? { id: { $lt: page.before } } : {};
-  return em.find(
-    UserSchema,
-    { $and: [conditionOf(filter), older] },
-    { orderBy: { id: 'desc' }, limit: page.limit },
-  );
+  const direction = order.direction === 'ASC' ? 'asc' : 'desc';
+  const { where, options } = pageByColumn(order.field === 'EMAIL' ? 'email' : null, page, direction);
+  return em.find(UserSchema, { $and: [conditionOf(filter), where] }, options);
 }
 
 /** Number of users that match the filter. */

@@ -17,10 +17,9 @@ import { AdminQuery } from '../graphql/admin-query.ts';
 import {
   connectionFrom,
   connectionOf,
-  decodeCursor,
   encodeCursor,
   LongPageArguments,
-  pageSize,
+  positionOf,
 } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
 import { Authorized } from '../graphql/context.ts';
@@ -129,12 +128,10 @@ export class AuditResolver {
     @Args(() => LongPageArguments) page: LongPageArguments,
     @Args(() => AuditArguments) { filter }: AuditArguments,
   ): Promise<Connection<AuditEvent>> {
-    const first = pageSize(page.first);
-    const before = decodeCursor(page.after, 1)?.[0]?.toString();
-    const rows = await auditEvents(context.em, conditionsOf(filter), { before, limit: first + 1 });
+    const position = positionOf(page, 1);
+    const rows = await auditEvents(context.em, conditionsOf(filter), position);
     return connectionFrom(rows, {
-      first,
-      after: page.after,
+      position,
       totalCount: null,
       cursor: (row) => encodeCursor([row.seq]),
       node: eventOf,

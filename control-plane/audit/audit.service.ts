@@ -3,6 +3,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readingOf } from '../database/page.ts';
+import type { RowPage } from '../database/page.ts';
 import type { Actor } from '../graphql/context.ts';
 import { UserFailure } from '../graphql/errors.ts';
 import { EVERYBODY, publish } from '../database/events.ts';
@@ -102,11 +104,11 @@ export async function audit(em: EntityManager, entry: AuditEntry): Promise<void>
   await publish(em, 'adminAuditAdded', { audience: EVERYBODY, id: row.id });
 }
 
-/** Events that match the filter, newest first, with sequence numbers below `before`. */
+/** A page of the events that match the filter, newest first. */
 export async function auditEvents(
   em: EntityManager,
   filter: AuditFilter,
-  page: { before?: string | undefined; limit: number },
+  page: RowPage,
 ): Promise<AuditRow[]> {
   const conditions: Statement[] = [];
   if (filter.from) conditions.push(sql`at >= ${filter.from}`);
@@ -115,10 +117,12 @@ export async function auditEvents(
   if (filter.actorId) conditions.push(sql`actor_id = ${filter.actorId}`);
   if (filter.targetId) conditions.push(sql`target_id = ${filter.targetId}`);
   if (filter.actions?.length) conditions.push(sql`action = any(${filter.actions})`);
-  if (page.before !== undefined) conditions.push(sql`seq < ${page.before}::bigint`);
+  const { beyondSql, orderSql } = readingOf(page);
+  const [seq] = page.from ?? [];
+  if (seq !== undefined) conditions.push(sql`seq ${beyondSql} ${seq}::bigint`);
   return query<AuditRow>(
     em,
-    sql`${COLUMNS} where ${all(conditions)} order by audit_event.seq desc limit ${page.limit}`,
+    sql`${COLUMNS} where ${all(conditions)} order by audit_event.seq ${orderSql} limit ${page.limit}`,
   );
 }
 

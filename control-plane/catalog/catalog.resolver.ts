@@ -3,13 +3,7 @@ import 'reflect-metadata';
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root, Subscription } from 'type-graphql';
 import { FAMILY_PATHS } from '@gateway/shared/catalog';
 import { formatRatio, parseRatio } from '@gateway/shared/money';
-import {
-  connectionFrom,
-  decodeCursor,
-  encodeCursor,
-  LongPageArguments,
-  pageSize,
-} from '../graphql/connections.ts';
+import { connectionFrom, encodeCursor, LongPageArguments, positionOf } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
 import { actorOf, Authorized, isAdminFor, Public } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
@@ -55,16 +49,12 @@ export class CatalogResolver {
     @Arg('filter', () => CatalogFilter, { nullable: true, description: 'Only models that match.' })
     filter: CatalogFilter | null,
   ): Promise<Connection<CatalogModel>> {
-    const first = pageSize(page.first);
+    const position = positionOf(page, 2);
     const states = visibleStates(context, filter?.states);
     const where: CatalogQuery = Object.assign({}, filter, { states });
-    const rows = await findModels(context.em, where, {
-      after: decodeCursor(page.after, 2),
-      limit: first + 1,
-    });
+    const rows = await findModels(context.em, where, position);
     return connectionFrom(rows, {
-      first,
-      after: page.after,
+      position,
       totalCount: () => countModels(context.em, where),
       cursor: (row) => encodeCursor([row.position, row.id]),
       node: (row) => row,

@@ -4,6 +4,8 @@ import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import type { Family, Group, Tier, Trait } from '@gateway/shared/catalog';
 import { formatDollars, formatRatio, RATIO_ONE } from '@gateway/shared/money';
 import type { Micros, Ratio } from '@gateway/shared/money';
+import { pageByColumn } from '../database/page.ts';
+import type { RowPage } from '../database/page.ts';
 import { audit } from '../audit/audit.service.ts';
 import { announce } from '../database/config-log.ts';
 import type { Actor } from '../graphql/context.ts';
@@ -34,22 +36,14 @@ export interface CatalogQuery {
   states: ModelState[];
 }
 
-/** A page of models by position, after a cursor of position and id. */
+/** A page of models by position and id. */
 export async function findModels(
   em: EntityManager,
   filter: CatalogQuery,
-  page: { after?: (string | number | null)[] | undefined; limit: number },
+  page: RowPage,
 ): Promise<ModelRow[]> {
-  const [position, id] = page.after ?? [];
-  const where: FilterQuery<ModelRow>[] = [conditionOf(filter)];
-  if (typeof position === 'number' && typeof id === 'string') {
-    where.push({ $or: [{ position: { $gt: position } }, { position, id: { $gt: id } }] });
-  }
-  return em.find(
-    ModelSchema,
-    { $and: where },
-    { orderBy: { position: 'asc', id: 'asc' }, limit: page.limit },
-  );
+  const { where, options } = pageByColumn('position', page, 'asc');
+  return em.find(ModelSchema, { $and: [conditionOf(filter), where] }, options);
 }
 
 /** Number of models that match the filter. */

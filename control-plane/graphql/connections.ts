@@ -3,6 +3,7 @@ import 'reflect-metadata';
 import { ArgsType, Field, Int, ObjectType } from 'type-graphql';
 import type { ClassType } from 'type-graphql';
 import { PAGE_MAX } from '../limits.ts';
+import type { RowPage } from '../database/page.ts';
 import { requestError } from './errors.ts';
 
 const CURSOR_LENGTH_MAX = 1024;
@@ -16,14 +17,14 @@ export class PageInfo {
   @Field(() => Boolean, { description: 'Whether items precede the page.' })
   hasPreviousPage!: boolean;
 
-  @Field(() => String, { nullable: true, description: 'Cursor of the first item.' })
+  @Field(() => String, { nullable: true, description: 'Cursor of the first item; pass it as `before`.' })
   startCursor?: string | null;
 
   @Field(() => String, { nullable: true, description: 'Cursor of the last item; pass it as `after`.' })
   endCursor?: string | null;
 }
 
-/** `first` and `after` of a list, with a default page size of 20. */
+/** `first`, `after` and `before` of a list, with a default page size of 20. */
 @ArgsType()
 export class PageArguments {
   @Field(() => Int, { defaultValue: 20, description: 'Page size, 1 to 100.' })
@@ -31,6 +32,12 @@ export class PageArguments {
 
   @Field(() => String, { nullable: true, description: 'Cursor of the item before the page.' })
   after?: string | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Cursor of the item after the page, instead of `after`: the page ends right before it.',
+  })
+  before?: string | null;
 }
 
 /** Like PageArguments with a default page size of 50, for catalogs, logs and administrators. */
@@ -41,6 +48,12 @@ export class LongPageArguments {
 
   @Field(() => String, { nullable: true, description: 'Cursor of the item before the page.' })
   after?: string | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Cursor of the item after the page, instead of `after`: the page ends right before it.',
+  })
+  before?: string | null;
 }
 
 /** One page of a list, as connection types resolve it. */
@@ -96,10 +109,29 @@ export function connectionOf<T extends object>(
   return ConnectionType;
 }
 
-/** The page size `first`. Throws BAD_USER_INPUT outside 1 to 100. */
-export function pageSize(first: number): number {
-  if (first >= 1 && first <= PAGE_MAX) return first;
-  throw requestError('BAD_USER_INPUT', `first must be between 1 and ${PAGE_MAX}.`);
+/** A page that a client asked for. */
+export interface PageRequest {
+  first: number;
+  after?: string | null;
+  before?: string | null;
+}
+
+/** A page with its cursor decoded. `limit` is one row above `first`; that row shows whether others follow. */
+export interface PagePosition extends RowPage {
+  first: number;
+}
+
+/**
+ * The position of a page. Its cursors hold `length` sort values. Throws BAD_USER_INPUT for a page size
+ * outside 1 to 100, for a malformed cursor, and for two cursors.
+ */
+export function positionOf({ first, after, before }: PageRequest, length: number): PagePosition {
+  if (first < 1 || first > PAGE_MAX)
+    throw requestError('BAD_USER_INPUT', `first must be between 1 and ${PAGE_MAX}.`);
+  const from = decodeCursor(after, length);
+  const to = decodeCursor(before, length);
+  if (from && to) throw requestError('BAD_USER_INPUT', 'Pass either after or before.');
+  return { first, from: from ?? to, backward: to !== undefined, limit: first + 1 };
 }
 
 /** Encodes the sort values of an item as an opaque cursor. */
@@ -110,7 +142,7 @@ export function encodeCursor(values: readonly (string | number | null)[]): strin
 /**
  * The `length` sort values in a cursor; undefined without one. Throws BAD_USER_INPUT for a malformed cursor.
  */
-export function decodeCursor(
+function decodeCursor(
   cursor: string | null | undefined,
   length: number,
 ): (string | number | null)[] | undefined {
@@ -125,30 +157,46 @@ export function decodeCursor(
   throw requestError('BAD_USER_INPUT', 'This cursor does not belong to this list. Start without `after`.');
 }
 
-/** A connection from up to `first + 1` rows; the extra row only shows that there is a next page. */
+/**
+ * A connection from the rows that were read for a page. The row beyond `first` only shows that there is a
+ * further page.
+ */
 export function connectionFrom<Row, T>(
   rows: readonly Row[],
   page: {
-    first: number;
-    after?: string | null | undefined;
+    position: PagePosition;
     /** Number of items on all pages, or a function that queries it. */
     totalCount: number | null | (() => Promise<number | null>);
     cursor: (row: Row) => string;
     node: (row: Row) => T;
   },
 ): Connection<T> {
-  const edges = rows.slice(0, page.first).map((row) => ({ cursor: page.cursor(row), node: page.node(row) }));
+  const { first, from, backward } = page.position;
+  const hasMore = rows.length > first;
+  const read = rows.slice(0, first).map((row) => ({ cursor: page.cursor(row), node: page.node(row) }));
+  const edges = backward ? read.toReversed() : read;
   return {
     edges,
     nodes: edges.map((edge) => edge.node),
     pageInfo: {
-      hasNextPage: rows.length > page.first,
-      hasPreviousPage: Boolean(page.after),
+      hasNextPage: backward ? true : hasMore,
+      hasPreviousPage: backward ? hasMore : from !== undefined,
       startCursor: edges[0]?.cursor ?? null,
       endCursor: edges.at(-1)?.cursor ?? null,
     },
     count: async () => (typeof page.totalCount === 'function' ? page.totalCount() : page.totalCount),
   };
+}
+
+/** The rows that a page of a whole list in memory needs; `isAt` finds the item next to the page. */
+export function rowsAt<Row>(
+  list: readonly Row[],
+  { from, backward = false, limit }: PagePosition,
+  isAt: (row: Row, from: NonNullable<RowPage['from']>) => boolean,
+): Row[] {
+  const at = from ? list.findIndex((row) => isAt(row, from)) : -1;
+  if (!backward) return list.slice(at + 1, at + 1 + limit);
+  return list.slice(Math.max(0, at - limit), Math.max(0, at)).toReversed();
 }
 
 function isCursorValue(value: unknown): value is string | number | null {

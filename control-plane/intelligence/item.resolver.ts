@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { Arg, Args, Ctx, FieldResolver, Int, Mutation, Resolver, Root } from 'type-graphql';
 import { modelByName, PUBLIC_STATES } from '../catalog/catalog.service.ts';
-import { connectionFrom, decodeCursor, encodeCursor, pageSize } from '../graphql/connections.ts';
+import { connectionFrom, encodeCursor, positionOf, rowsAt } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
 import { actorOf, Authorized, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
@@ -62,17 +62,17 @@ export class PersonalItemsResolver {
     @Args(() => ItemArguments) list: ItemArguments,
   ): Promise<Connection<DerivedItem>> {
     const { kinds = null, search = null } = list;
-    const first = pageSize(list.first);
+    const position = positionOf(list, 1);
     const all = await findItems(em, await playground.keys.find(userId), { userId, kinds, search });
-    const [after] = decodeCursor(list.after, 1) ?? [];
-    const from = all.findIndex(({ id }) => id === after) + 1;
-    return connectionFrom(all.slice(from), {
-      first,
-      after: list.after,
-      totalCount: all.length,
-      cursor: ({ id }) => encodeCursor([id]),
-      node: (item): DerivedItem => item,
-    });
+    return connectionFrom(
+      rowsAt(all, position, ({ id }, [at]) => id === at),
+      {
+        position,
+        totalCount: all.length,
+        cursor: ({ id }) => encodeCursor([id]),
+        node: (item): DerivedItem => item,
+      },
+    );
   }
 
   @FieldResolver(() => InjectionPreview, {

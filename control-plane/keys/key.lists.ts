@@ -6,13 +6,12 @@ import { AdminQuery } from '../graphql/admin-query.ts';
 import { audit } from '../audit/audit.service.ts';
 import {
   connectionFrom,
-  decodeCursor,
   encodeCursor,
   LongPageArguments,
   PageArguments,
-  pageSize,
+  positionOf,
 } from '../graphql/connections.ts';
-import type { Connection } from '../graphql/connections.ts';
+import type { Connection, PageRequest } from '../graphql/connections.ts';
 import { actorOf, Authorized } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { outcome } from '../graphql/errors.ts';
@@ -108,21 +107,15 @@ export class AdminKeyArguments {
 export async function listKeys(
   context: Context,
   filter: KeyQuery,
-  page: { first: number; after?: string | null; orderBy?: ApiKeyOrder | null },
+  page: PageRequest & { orderBy?: ApiKeyOrder | null },
 ): Promise<Connection<ApiKey>> {
-  const first = pageSize(page.first);
+  const position = positionOf(page, 2);
   const order = page.orderBy?.field ?? 'CREATED_AT';
   const descending = (page.orderBy?.direction ?? 'DESC') === 'DESC';
-  const rows = await findKeys(context.em, filter, {
-    after: decodeCursor(page.after, 2),
-    limit: first + 1,
-    order,
-    descending,
-  });
+  const rows = await findKeys(context.em, filter, { ...position, order, descending });
   const sortValues = await sortValuesOfKeys(context.em, rows, order);
   return connectionFrom(rows, {
-    first,
-    after: page.after,
+    position,
     totalCount: () => countKeys(context.em, filter),
     cursor: (row) => encodeCursor([sortValues.get(row.id) ?? '', row.id]),
     node: (row): ApiKey => row,

@@ -3,6 +3,8 @@ import { raw } from '@mikro-orm/postgresql';
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import type { Group } from '@gateway/shared/catalog';
 import { digestOf } from '@gateway/shared/secrets';
+import { readingOf } from '../database/page.ts';
+import type { RowPage } from '../database/page.ts';
 import { query } from '../database/sql.ts';
 import { KeySchema } from './key.entity.ts';
 import type { KeyRow, KeyState } from './key.entity.ts';
@@ -21,11 +23,8 @@ export interface KeyQuery {
 }
 
 export type KeyOrder = 'CREATED_AT' | 'NAME' | 'LAST_USED_AT' | 'SPEND';
-/** A page of a list of keys. */
-export interface KeyPage {
-  /** Decoded cursor: sort value and id of the last key of the previous page. */
-  after: (string | number | null)[] | undefined;
-  limit: number;
+/** A page of a list of keys. Its cursor holds a sort value and an id. */
+export interface KeyPage extends RowPage {
   order: KeyOrder;
   descending: boolean;
 }
@@ -46,13 +45,12 @@ const SORTED_BY: Record<KeyOrder, ((alias: string) => string) | 'name' | null> =
 
 /** A page of keys that match the filter, in the requested order. */
 export function findKeys(em: EntityManager, filter: KeyQuery, page: KeyPage): Promise<KeyRow[]> {
-  const direction = page.descending ? 'desc' : 'asc';
-  const beyond = page.descending ? '$lt' : '$gt';
+  const { order: direction, beyond } = readingOf(page, page.descending ? 'desc' : 'asc');
   const sort = SORTED_BY[page.order];
   // A raw SQL fragment may be used only once, so each use gets its own.
   const column = (): string => (typeof sort === 'function' ? raw(sort) : 'name');
   const where: FilterQuery<KeyRow>[] = [conditionOf(filter)];
-  const [value, id] = page.after ?? [];
+  const [value, id] = page.from ?? [];
   if (value !== undefined && typeof id === 'string') {
     where.push(
       sort

@@ -60,6 +60,7 @@ import { ForgottenCards } from './061-forgotten-cards.ts';
 import { SpendAlerts } from './062-spend-alerts.ts';
 import { Workers } from './066-workers.ts';
 import { LeftAlone } from './068-left-alone.ts';
+import { SortedLists } from './070-sorted-lists.ts';
 import { ServiceStatus } from './072-service-status.ts';
 import { FastSettlement } from './076-fast-settlement.ts';
 import { LedgerSeals } from './077-ledger-seals.ts';
@@ -127,6 +128,7 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '062-spend-alerts', class: SpendAlerts },
   { name: '066-workers', class: Workers },
   { name: '068-left-alone', class: LeftAlone },
+  { name: '070-sorted-lists', class: SortedLists },
   { name: '072-service-status', class: ServiceStatus },
   { name: '076-fast-settlement', class: FastSettlement },
   { name: '077-ledger-seals', class: LedgerSeals },

@@ -1,5 +1,7 @@
 /** Reads top-ups: one, pages of an owner or of all users, their refunds and disputes. */
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
+import { pageByColumn } from '../database/page.ts';
+import type { RowPage } from '../database/page.ts';
 import type { Lookup } from '../database/batches.ts';
 import { query, queryRow, sql, toDate } from '../database/sql.ts';
 import { TopUpSchema } from './topup.entity.ts';
@@ -49,14 +51,21 @@ export function topUpById(em: EntityManager, id: string): Promise<TopUpRow | nul
 export const topUpsByIds: Lookup<TopUpRow> = async (em, ids) =>
   new Map((await em.find(TopUpSchema, { id: { $in: [...ids] } })).map((row) => [row.id, row]));
 
-/** Top-ups that match the filter, newest first, with ids below `before`. */
+/** Sort field and direction of a list of top-ups. */
+export interface TopUpSorting {
+  field: 'CREATED_AT' | 'AMOUNT';
+  direction: 'ASC' | 'DESC';
+}
+
+/** A page of the top-ups that match the filter. */
 export function topUpsPage(
   em: EntityManager,
   filter: TopUpFilter,
-  { before, limit }: { before: string | undefined; limit: number },
+  { order, ...page }: RowPage & { order: TopUpSorting },
 ): Promise<TopUpRow[]> {
-  const where = { $and: [conditionOf(filter), before ? { id: { $lt: before } } : {}] };
-  return em.find(TopUpSchema, where, { orderBy: { id: 'desc' }, limit });
+  const direction = order.direction === 'ASC' ? 'asc' : 'desc';
+  const { where, options } = pageByColumn(order.field === 'AMOUNT' ? 'amount' : null, page, direction);
+  return em.find(TopUpSchema, { $and: [conditionOf(filter), where] }, options);
 }
 
 /** Number of top-ups that match the filter. */

@@ -17,13 +17,7 @@ import {
 } from 'type-graphql';
 import { User } from '../accounts/user.type.ts';
 import { AdminQuery } from '../graphql/admin-query.ts';
-import {
-  connectionFrom,
-  decodeCursor,
-  encodeCursor,
-  PageArguments,
-  pageSize,
-} from '../graphql/connections.ts';
+import { connectionFrom, encodeCursor, PageArguments, positionOf } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
 import { actorOf, Authorized, isAdminFor, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
@@ -45,6 +39,7 @@ import {
   TopUpConnection,
   TopUpDispute,
   TopUpIssueEnum,
+  TopUpOrder,
   TopUpPayload,
   TopUpRefund,
 } from './topup.type.ts';
@@ -152,7 +147,7 @@ export class WalletTopUpsResolver {
 /** The top-ups of all users, and refunds. */
 @Resolver(() => AdminQuery)
 export class AdminTopUpsResolver {
-  @FieldResolver(() => TopUpConnection, { description: 'Top-ups of all users, newest first.' })
+  @FieldResolver(() => TopUpConnection, { description: 'Top-ups of all users; newest first by default.' })
   topUps(
     @Ctx() context: Context,
     @Args(() => AdminTopUpArguments) page: AdminTopUpArguments,
@@ -183,17 +178,16 @@ export async function visibleTopUp(context: Context, id: string): Promise<TopUpR
 
 async function pageOf(
   { em }: Context,
-  { first: wanted, after }: PageArguments,
+  page: PageArguments & { orderBy?: TopUpOrder | null },
   filter: TopUpFilter,
 ): Promise<Connection<TopUpRow>> {
-  const first = pageSize(wanted);
-  const [last] = decodeCursor(after, 1) ?? [];
-  const before = typeof last === 'string' ? last : undefined;
-  return connectionFrom(await topUpsPage(em, filter, { before, limit: first + 1 }), {
-    first,
-    after,
+  const position = positionOf(page, 2);
+  const { field = 'CREATED_AT', direction = 'DESC' } = page.orderBy ?? {};
+  const rows = await topUpsPage(em, filter, { ...position, order: { field, direction } });
+  return connectionFrom(rows, {
+    position,
     totalCount: () => countTopUps(em, filter),
-    cursor: ({ id }) => encodeCursor([id]),
+    cursor: ({ id, amount }) => encodeCursor([field === 'AMOUNT' ? Number(amount) : '', id]),
     node: (row) => row,
   });
 }

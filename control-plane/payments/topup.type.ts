@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { ArgsType, Field, ID, InputType, ObjectType } from 'type-graphql';
 import { connectionOf, LongPageArguments } from '../graphql/connections.ts';
-import { describeEnum } from '../graphql/enums.ts';
+import { describeEnum, SortDirection } from '../graphql/enums.ts';
 import { UserError } from '../graphql/errors.ts';
 import { GlobalObject } from '../graphql/global-object.ts';
 import { DateTime, Money, WebAddress } from '../graphql/scalars.ts';
@@ -141,9 +141,27 @@ export class TopUpDispute {
   createdAt!: Date;
 }
 
-/** Filter and page of the top-ups of all users. */
+export const TopUpOrderField = describeEnum('TopUpOrderField', 'What top-ups are sorted by.', {
+  CREATED_AT: 'When it began.',
+  AMOUNT: 'Its amount.',
+});
+
+/** Order of top-ups. */
+@InputType({ description: 'Order of top-ups.' })
+export class TopUpOrder {
+  @Field(() => TopUpOrderField, { description: 'What to sort by.' })
+  field!: keyof typeof TopUpOrderField;
+
+  @Field(() => SortDirection, { description: 'Direction.' })
+  direction!: keyof typeof SortDirection;
+}
+
+/** Filter, order and page of the top-ups of all users. */
 @ArgsType()
 export class AdminTopUpArguments extends LongPageArguments {
+  @Field(() => TopUpOrder, { nullable: true, description: 'Order; newest first by default.' })
+  orderBy?: TopUpOrder | null;
+
   @Field(() => [TopUpStateEnum], { nullable: true, description: 'Only in these states.' })
   states?: TopUpState[] | null;
 

@@ -6,10 +6,10 @@ import { findModels, PUBLIC_STATES } from '../catalog/catalog.service.ts';
 import { CatalogModel } from '../catalog/catalog.type.ts';
 import {
   connectionFrom,
-  decodeCursor,
   encodeCursor,
   LongPageArguments,
-  pageSize,
+  positionOf,
+  rowsAt,
 } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
 import { Authorized, viewerOf } from '../graphql/context.ts';
@@ -68,13 +68,10 @@ export class PlaygroundHomeResolver {
     @Ctx() context: Context,
     @Args(() => ConversationArguments) list: ConversationArguments,
   ): Promise<Connection<Conversation>> {
-    const first = pageSize(list.first);
+    const position = positionOf(list, 2);
     const filter = { userId, search: list.search ?? null };
-    const [at, id] = decodeCursor(list.after, 2) ?? [];
-    const after = typeof at === 'string' && typeof id === 'string' ? { at, id } : undefined;
-    return connectionFrom(await storedConversations(context, filter, { after, limit: first + 1 }), {
-      first,
-      after: list.after,
+    return connectionFrom(await storedConversations(context, filter, position), {
+      position,
       totalCount: () => countConversations(context, filter),
       cursor: (row) => encodeCursor([row.updatedAt.toISOString(), row.id]),
       node: (row): Conversation => row,
@@ -108,17 +105,17 @@ export class ConversationResolver {
     @Ctx() context: Context,
     @Args(() => LongPageArguments) page: LongPageArguments,
   ): Promise<Connection<Message>> {
-    const first = pageSize(page.first);
+    const position = positionOf(page, 1);
     const all = await messagesOf(chatContextOf(context), conversation.id);
-    const [after] = decodeCursor(page.after, 1) ?? [];
-    const rest = typeof after === 'string' ? all.filter((message) => message.id > after) : all;
-    return connectionFrom(rest, {
-      first,
-      after: page.after,
-      totalCount: all.length,
-      cursor: (message) => encodeCursor([message.id]),
-      node: (message): Message => message,
-    });
+    return connectionFrom(
+      rowsAt(all, position, ({ id }, [at]) => id === at),
+      {
+        position,
+        totalCount: all.length,
+        cursor: (message) => encodeCursor([message.id]),
+        node: (message): Message => message,
+      },
+    );
   }
 
   @Authorized('USER')

@@ -1,5 +1,7 @@
 /** Creates, finds, renames and deletes chats: stored ones in the database, others only in memory. */
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
+import { readingOf } from '../database/page.ts';
+import type { RowPage } from '../database/page.ts';
 import { modelByName, PUBLIC_STATES } from '../catalog/catalog.service.ts';
 import type { ModelRow } from '../catalog/model.entity.ts';
 import { UserFailure } from '../graphql/errors.ts';
@@ -87,18 +89,20 @@ export interface ChatFilter {
 export async function storedConversations(
   { em, playground }: Pick<ChatContext, 'em' | 'playground'>,
   filter: ChatFilter,
-  page: { after?: { at: string; id: string } | undefined; limit: number },
+  page: RowPage,
 ): Promise<ConversationView[]> {
   const key = await playground.keys.find(filter.userId);
   const where: FilterQuery<ConversationRow>[] = [await conditionOf(em, filter, key)];
-  if (page.after) {
-    const updatedAt = new Date(page.after.at);
-    where.push({ $or: [{ updatedAt: { $lt: updatedAt } }, { updatedAt, id: { $lt: page.after.id } }] });
+  const { beyond, order } = readingOf(page);
+  const [at, id] = page.from ?? [];
+  if (typeof at === 'string' && typeof id === 'string') {
+    const updatedAt = new Date(at);
+    where.push({ $or: [{ updatedAt: { [beyond]: updatedAt } }, { updatedAt, id: { [beyond]: id } }] });
   }
   const rows = await em.find(
     ConversationSchema,
     { $and: where },
-    { orderBy: { updatedAt: 'desc', id: 'desc' }, limit: page.limit },
+    { orderBy: { updatedAt: order, id: order }, limit: page.limit },
   );
   return rows.map((row) => storedView(row, key));
 }

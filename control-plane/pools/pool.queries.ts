@@ -1,6 +1,8 @@
 /** Reads and locks pools: single pools, filtered lists, paid periods, and the pools that froze a model. */
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readingOf } from '../database/page.ts';
+import type { RowPage } from '../database/page.ts';
 import { UserFailure } from '../graphql/errors.ts';
 import { all, query, queryOne, sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
@@ -22,20 +24,47 @@ export interface PoolQuery {
   search?: string | null;
 }
 
-/** At most `limit` pools, newest first; with `before`, only those with a smaller id. */
+/** Sort field and direction of a list of pools. */
+export interface PoolSorting {
+  field: 'CREATED_AT' | 'NAME' | 'ENDS_AT';
+  direction: 'ASC' | 'DESC';
+}
+
+/** Column of each order before the id, with its type. Ids grow with the time of creation. */
+const SORTED_BY: Record<PoolSorting['field'], { column: Statement; type: Statement }> = {
+  CREATED_AT: { column: sql`''`, type: sql`text` },
+  NAME: { column: sql`p.name`, type: sql`text` },
+  ENDS_AT: { column: sql`p.ends_at`, type: sql`timestamptz` },
+};
+
+/** A page of the pools that match, with the sort values of each. */
 export async function findPools(
   em: EntityManager,
   wanted: PoolQuery,
-  page: { before?: string | undefined; limit: number },
-): Promise<PoolRow[]> {
-  const older = page.before === undefined ? sql`true` : sql`p.id < ${page.before}`;
-  const rows = await query<{ id: string }>(
+  { order, ...page }: RowPage & { order: PoolSorting },
+): Promise<{ pool: PoolRow; sortValues: string[] }[]> {
+  const { orderSql, beyondSql } = readingOf(page, order.direction === 'ASC' ? 'asc' : 'desc');
+  const { column, type } = SORTED_BY[order.field];
+  const [value, id] = page.from ?? [];
+  const beyond =
+    id === undefined ? sql`true` : sql`(${column}, p.id) ${beyondSql} (${value}::text::${type}, ${id})`;
+  const rows = await query<{ id: string; value: string }>(
     em,
-    sql`select p.id from pools p where ${conditionOf(wanted)} and ${older}
-    order by p.id desc limit ${page.limit}`,
+    sql`select p.id, ${column}::text as value from pools p where ${conditionOf(wanted)} and ${beyond}
+    order by ${column}::${type} ${orderSql}, p.id ${orderSql} limit ${page.limit}`,
   );
-  const ids = rows.map((row) => row.id);
-  return ids.length === 0 ? [] : em.find(PoolSchema, { id: { $in: ids } }, { orderBy: { id: 'desc' } });
+  const pools = new Map(
+    (
+      await poolsById(
+        em,
+        rows.map(({ id }) => id),
+      )
+    ).map((pool) => [pool.id, pool]),
+  );
+  return rows.flatMap(({ id, value }) => {
+    const pool = pools.get(id);
+    return pool ? [{ pool, sortValues: [value, id] }] : [];
+  });
 }
 
 /** Number of pools that match. */

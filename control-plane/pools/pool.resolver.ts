@@ -14,8 +14,8 @@ import {
 } from 'type-graphql';
 import { User } from '../accounts/user.type.ts';
 import { AdminQuery } from '../graphql/admin-query.ts';
-import { connectionFrom, decodeCursor, encodeCursor, pageSize } from '../graphql/connections.ts';
-import type { Connection } from '../graphql/connections.ts';
+import { connectionFrom, encodeCursor, positionOf } from '../graphql/connections.ts';
+import type { Connection, PageRequest } from '../graphql/connections.ts';
 import { actorOf, Authorized, isAdminFor, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { outcome, requestError } from '../graphql/errors.ts';
@@ -38,6 +38,7 @@ import {
   Pool,
   PoolConnection,
   PoolListArguments,
+  PoolOrder,
   PoolPayload,
   PoolPurchaseInput,
   PoolPurchasePayload,
@@ -199,20 +200,16 @@ async function receiptOf(
 
 async function poolPage(
   context: Context,
-  page: { first: number; after?: string | null },
+  page: PageRequest & { orderBy?: PoolOrder | null },
   wanted: PoolQuery,
 ): Promise<Connection<Pool>> {
-  const first = pageSize(page.first);
-  const [before] = decodeCursor(page.after, 1) ?? [];
-  const rows = await findPools(context.em, wanted, {
-    before: typeof before === 'string' ? before : undefined,
-    limit: first + 1,
-  });
+  const position = positionOf(page, 2);
+  const { field = 'CREATED_AT', direction = 'DESC' } = page.orderBy ?? {};
+  const rows = await findPools(context.em, wanted, { ...position, order: { field, direction } });
   return connectionFrom(rows, {
-    first,
-    after: page.after,
+    position,
     totalCount: () => countPools(context.em, wanted),
-    cursor: (row) => encodeCursor([row.id]),
-    node: (row): Pool => row,
+    cursor: ({ sortValues }) => encodeCursor(sortValues),
+    node: ({ pool }): Pool => pool,
   });
 }

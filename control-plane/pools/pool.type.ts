@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { ArgsType, Field, ID, InputType, Int, ObjectType } from 'type-graphql';
 import { connectionOf, LongPageArguments, PageArguments } from '../graphql/connections.ts';
-import { describeEnum } from '../graphql/enums.ts';
+import { describeEnum, SortDirection } from '../graphql/enums.ts';
 import { UserError } from '../graphql/errors.ts';
 import { DateRange } from '../graphql/inputs.ts';
 import { GlobalObject } from '../graphql/global-object.ts';
@@ -95,6 +95,22 @@ export class PoolPeriod extends GlobalObject {
   poolId!: string;
 }
 
+export const PoolOrderField = describeEnum('PoolOrderField', 'What pools are sorted by.', {
+  CREATED_AT: 'When it was bought.',
+  NAME: 'Name.',
+  ENDS_AT: 'End of the paid time.',
+});
+
+/** Order of a list of pools. */
+@InputType({ description: 'Order of a list of pools.' })
+export class PoolOrder {
+  @Field(() => PoolOrderField, { description: 'What to sort by.' })
+  field!: keyof typeof PoolOrderField;
+
+  @Field(() => SortDirection, { description: 'Direction.' })
+  direction!: keyof typeof SortDirection;
+}
+
 /** Filter and page of a user's pools. */
 @ArgsType()
 export class PoolListArguments extends PageArguments {
@@ -102,9 +118,12 @@ export class PoolListArguments extends PageArguments {
   state?: PoolState[] | null;
 }
 
-/** Filter and page of all pools. */
+/** Filter, order and page of all pools. */
 @ArgsType()
 export class AdminPoolArguments extends LongPageArguments {
+  @Field(() => PoolOrder, { nullable: true, description: 'Order; newest first by default.' })
+  orderBy?: PoolOrder | null;
+
   @Field(() => [PoolStateEnum], { nullable: true, description: 'Only pools in these states.' })
   state?: PoolState[] | null;
 

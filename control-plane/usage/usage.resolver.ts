@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root, Subscription } from 'type-graphql';
 import { User } from '../accounts/user.type.ts';
 import { AdminQuery } from '../graphql/admin-query.ts';
-import { connectionFrom, decodeCursor, encodeCursor, pageSize } from '../graphql/connections.ts';
+import { connectionFrom, encodeCursor, positionOf } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
 import { Authorized, isAdminFor, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
@@ -26,7 +26,9 @@ import {
 /** Requests of one user. */
 @Resolver(() => User)
 export class UserUsageResolver {
-  @FieldResolver(() => UsageEntryConnection, { description: 'Requests of this user, newest first.' })
+  @FieldResolver(() => UsageEntryConnection, {
+    description: 'Requests of this user; newest first by default.',
+  })
   usage(
     @Root() user: User,
     @Ctx() context: Context,
@@ -48,11 +50,17 @@ export class UserUsageResolver {
 /** Requests of all users, for administrators. */
 @Resolver(() => AdminQuery)
 export class AdminUsageResolver {
-  @FieldResolver(() => UsageEntryConnection, { description: 'Requests of all users, newest first.' })
+  @FieldResolver(() => UsageEntryConnection, {
+    description: 'Requests of all users; newest first by default.',
+  })
   usage(
     @Ctx() context: Context,
     @Args(() => UsageArguments) page: UsageArguments,
   ): Promise<Connection<UsageEntry>> {
+    if (page.orderBy && page.orderBy.field !== 'CREATED_AT' && !page.filter?.userId) {
+      // Indexes serve these orders within one wallet.
+      throw requestError('BAD_USER_INPUT', 'Select one user to sort by cost or latency.');
+    }
     return pageOf(context, page, { ...page.filter });
   }
 
@@ -140,15 +148,14 @@ async function pageOf(
   page: UsageArguments,
   conditions: UsageConditions,
 ): Promise<Connection<UsageView>> {
-  const first = pageSize(page.first);
-  const [at, id] = decodeCursor(page.after, 2) ?? [];
-  const after = typeof at === 'string' && typeof id === 'string' ? { at, id } : undefined;
-  const rows = await context.usage.page(context.em, conditions, { after, limit: first + 1 });
+  const { field = 'CREATED_AT', direction = 'DESC' } = page.orderBy ?? {};
+  const position = positionOf(page, field === 'CREATED_AT' ? 2 : 3);
+  const order = { field, direction } as const;
+  const rows = await context.usage.page(context.em, conditions, { ...position, order });
   return connectionFrom(rows, {
-    first,
-    after: page.after,
+    position,
     totalCount: () => context.usage.count(context.em, conditions),
-    cursor: (row) => encodeCursor([row.cursor.at, row.cursor.id]),
+    cursor: (row) => encodeCursor(row.sortValues),
     node: (row) => row.entry,
   });
 }

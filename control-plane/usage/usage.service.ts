@@ -2,6 +2,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Family, Group } from '@gateway/shared/catalog';
 import type { UsageOutcome, UsageSource, UsageStatus } from '@gateway/shared/records';
+import { readingOf } from '../database/page.ts';
+import type { RowPage } from '../database/page.ts';
 import { all, query, queryOne, sql, toDate } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
 import { storableIp } from './settlement.rules.ts';
@@ -70,21 +72,40 @@ export interface UsageCursor {
 /** Largest value of GraphQL's Int. */
 const INT_MAX = 2 ** 31 - 1;
 
-/** At most `limit` entries after the cursor, newest first, each with its own cursor. */
+/** Sort field and direction of the log. */
+export interface UsageOrder {
+  field: 'CREATED_AT' | 'COST' | 'LATENCY';
+  direction: 'ASC' | 'DESC';
+}
+
+/** Column of each order before time and id. Indexes by wallet and column serve each of them. */
+const SORTED_BY = { CREATED_AT: null, COST: sql`cost`, LATENCY: sql`latency_ms` };
+
+/** A page of entries with the sort values of each; newest first by default. */
 export async function usagePage(
   em: EntityManager,
   conditions: UsageConditions,
-  page: { after?: UsageCursor | undefined; limit: number },
-): Promise<{ entry: UsageView; cursor: UsageCursor }[]> {
-  const after = page.after ? sql`(at, id) < (${page.after.at}::timestamptz, ${page.after.id})` : sql`true`;
-  const rows = await query<UsageRow>(
+  { order, ...page }: RowPage & { order?: UsageOrder },
+): Promise<{ entry: UsageView; sortValues: string[] }[]> {
+  const { field, direction } = order ?? { field: 'CREATED_AT', direction: 'DESC' };
+  const { orderSql, beyondSql } = readingOf(page, direction === 'ASC' ? 'asc' : 'desc');
+  const column = SORTED_BY[field];
+  const [id = null, at = null, value = null] = page.from?.toReversed() ?? [];
+  const leading = column ? sql`${column}, at, id` : sql`at, id`;
+  const edge = column ? sql`${value}::bigint, ${at}::timestamptz, ${id}` : sql`${at}::timestamptz, ${id}`;
+  const beyond = page.from ? sql`(${leading}) ${beyondSql} (${edge})` : sql`true`;
+  const sorted = sql`at ${orderSql}, id ${orderSql}`;
+  const rows = await query<UsageRow & { sort_value: string }>(
     em,
     sql`
-    select *, host(ip) as address, at::text as exact_at from usage_entry
-    where ${whereOf(await ofWallet(em, conditions))} and ${after}
-    order by at desc, id desc limit ${page.limit}`,
+    select *, host(ip) as address, at::text as exact_at, ${column ?? sql`null`}::text as sort_value
+    from usage_entry where ${whereOf(await ofWallet(em, conditions))} and ${beyond}
+    order by ${column ? sql`${column} ${orderSql}, ${sorted}` : sorted} limit ${page.limit}`,
   );
-  return rows.map((row) => ({ entry: toView(row), cursor: { at: row.exact_at, id: row.id } }));
+  return rows.map((row) => ({
+    entry: toView(row),
+    sortValues: [...(column ? [row.sort_value] : []), row.exact_at, row.id],
+  }));
 }
 
 /** The entry of a request; undefined if it is unknown, or not the given user's (null for any user). */

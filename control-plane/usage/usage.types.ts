@@ -8,6 +8,7 @@ import { BillingGroup, describeEnum, WireFamily } from '../graphql/enums.ts';
 import { DateRange } from '../graphql/inputs.ts';
 import { GlobalObject } from '../graphql/global-object.ts';
 import { DateTime, Decimal, Money } from '../graphql/scalars.ts';
+import { UsageOrderInput } from './usage.order.ts';
 
 export const UsageSourceEnum = describeEnum<UsageSource>('UsageSource', 'Where a request came from.', {
   API_KEY: 'An API key on the main domain.',
@@ -187,9 +188,12 @@ export class UsageFilter {
   userId?: string | null;
 }
 
-/** Filter and page of requests. */
+/** Filter, order and page of requests. */
 @ArgsType()
 export class UsageArguments extends LongPageArguments {
+  @Field(() => UsageOrderInput, { nullable: true, description: 'Order; newest first by default.' })
+  orderBy?: UsageOrderInput | null;
+
   @Field(() => UsageFilter, { nullable: true, description: 'Which requests.' })
   filter?: UsageFilter | null;
 }

@@ -4,6 +4,8 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
+import { readingOf } from '../database/page.ts';
+import type { RowPage } from '../database/page.ts';
 import type { Actor } from '../graphql/context.ts';
 import { all, query, queryOne, sql, toDate } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
@@ -41,16 +43,21 @@ export interface EntryConditions {
 /** Transfers between a wallet and its leases, which change no balance that a customer sees. */
 const INTERNAL: readonly TransactionKind[] = ['LEASE_GRANT', 'LEASE_RETURN'];
 
-/** At most `limit` entries, newest first; with `before`, only those with a smaller `seq`. */
+/** A page of entries, newest first. */
 export async function entriesPage(
   em: EntityManager,
   conditions: EntryConditions,
-  page: { before?: number | undefined; limit: number },
+  page: RowPage,
 ): Promise<EntryView[]> {
-  const below = page.before === undefined ? sql`true` : sql`e.seq < ${page.before}`;
+  const { beyondSql, orderSql } = readingOf(page);
+  const [seq] = page.from ?? [];
+  const beyond = typeof seq === 'number' ? sql`e.seq ${beyondSql} ${seq}` : sql`true`;
   const rows = await query<EntryRow>(
     em,
-    selectEntries(sql`${whereOf(conditions)} and ${below} order by e.seq desc limit ${page.limit}`),
+    selectEntries(
+      sql`${whereOf(conditions)} and ${beyond} order by e.seq ${orderSql} limit ${page.limit}`,
+      orderSql,
+    ),
   );
   return rows.map(toView);
 }
@@ -106,7 +113,7 @@ function whereOf({ walletId, kinds, range }: EntryConditions): Statement {
  * minus all later entries. It is computed in one pass per page, from the newest entry down to the oldest of
  * the page.
  */
-function selectEntries(chosen: Statement): Statement {
+function selectEntries(chosen: Statement, order = sql`desc`): Statement {
   return sql`
     with page as materialized (select e.* from ledger_entry e where ${chosen}),
     spans as (select wallet_id, bucket, min(seq) as low from page group by wallet_id, bucket),
@@ -124,7 +131,7 @@ function selectEntries(chosen: Statement): Statement {
       t.reference, t.reverses, t.actor_kind, t.actor_id, r.balance_after::text as balance_after, paid.requests
     from page p join running r on r.seq = p.seq join ledger_transaction t on t.id = p.transaction_id
     left join lateral (${REQUESTS_OF_ENTRY}) paid on p.kind = 'USAGE' and p.account_id like 'lease:%'
-    order by p.seq desc`;
+    order by p.seq ${order}`;
 }
 
 /**

@@ -26,6 +26,6 @@ export async function entryLines(
   conditions: EntryConditions,
   { after, limit }: { after: number | undefined; limit: number },
 ): Promise<{ rows: EntryView[]; next: number | undefined }> {
-  const rows = await entriesPage(em, conditions, { before: after, limit });
+  const rows = await entriesPage(em, conditions, { ...(after !== undefined && { from: [after] }), limit });
   return { rows, next: rows.length === limit ? rows.at(-1)?.seq : undefined };
 }

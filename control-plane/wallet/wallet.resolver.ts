@@ -9,7 +9,7 @@ import { User } from '../accounts/user.type.ts';
 import { AdminQuery } from '../graphql/admin-query.ts';
 import { audit } from '../audit/audit.service.ts';
 import type { Lookup } from '../database/batches.ts';
-import { connectionFrom, decodeCursor, encodeCursor, pageSize } from '../graphql/connections.ts';
+import { connectionFrom, encodeCursor, positionOf } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
 import { actorOf, Authorized, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
@@ -139,16 +139,11 @@ async function ledgerPage(
   page: LedgerArguments,
   walletId: string | null,
 ): Promise<Connection<LedgerEntry>> {
-  const first = pageSize(page.first);
-  const [before] = decodeCursor(page.after, 1) ?? [];
+  const position = positionOf(page, 1);
   const conditions: EntryConditions = { walletId, kinds: page.kinds ?? null, range: page.range ?? null };
-  const rows = await entriesPage(context.em, conditions, {
-    before: typeof before === 'number' ? before : undefined,
-    limit: first + 1,
-  });
+  const rows = await entriesPage(context.em, conditions, position);
   return connectionFrom(rows, {
-    first,
-    after: page.after,
+    position,
     totalCount: () => countEntries(context.em, conditions),
     cursor: (row) => encodeCursor([row.seq]),
     node: (row) => row,

@@ -1,5 +1,7 @@
 /** Rows of deliveries: reserved by one process, then finished or scheduled again. */
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readingOf } from '../database/page.ts';
+import type { RowPage } from '../database/page.ts';
 import { inTransaction, query, queryOne, sql, toDate } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
 import { OPERATOR_EVENTS, WIRE_NAMES } from './event.types.ts';
@@ -110,14 +112,15 @@ const COLUMNS = sql`select d.id, d.event_id as "eventId", d.type, d.payload, d.s
   d.last_at as "lastAttemptAt", d.last_status as "responseStatus", d.last_error as error
   from webhook_delivery d`;
 
-/** Deliveries of an endpoint, newest first, with ids below `before` if it is given. */
-export function deliveriesOf(
-  em: EntityManager,
-  endpointId: string,
-  { before, limit }: { before: string | undefined; limit: number },
-): Promise<DeliveryRow[]> {
-  const older = before === undefined ? sql`true` : sql`d.id < ${before}`;
-  return deliveries(em, sql`d.endpoint_id = ${endpointId} and ${older} order by d.id desc limit ${limit}`);
+/** A page of the deliveries of an endpoint, newest first. */
+export function deliveriesOf(em: EntityManager, endpointId: string, page: RowPage): Promise<DeliveryRow[]> {
+  const { beyondSql, orderSql } = readingOf(page);
+  const [id] = page.from ?? [];
+  const beyond = id === undefined ? sql`true` : sql`d.id ${beyondSql} ${id}`;
+  return deliveries(
+    em,
+    sql`d.endpoint_id = ${endpointId} and ${beyond} order by d.id ${orderSql} limit ${page.limit}`,
+  );
 }
 
 /** One delivery of this owner; undefined if there is none. */

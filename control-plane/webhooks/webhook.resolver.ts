@@ -1,13 +1,7 @@
 /** GraphQL operations of webhook endpoints. Each user has separate endpoints. */
 import 'reflect-metadata';
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import {
-  connectionFrom,
-  decodeCursor,
-  encodeCursor,
-  PageArguments,
-  pageSize,
-} from '../graphql/connections.ts';
+import { connectionFrom, encodeCursor, PageArguments, positionOf } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
 import { Authorized, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
@@ -52,12 +46,10 @@ export class WebhookResolver {
     @Ctx() context: Context,
     @Args(() => PageArguments) page: PageArguments,
   ): Promise<Connection<WebhookDelivery>> {
-    const first = pageSize(page.first);
-    const before = decodeCursor(page.after, 1)?.[0]?.toString();
-    const rows = await deliveriesOf(context.em, endpoint.id, { before, limit: first + 1 });
+    const position = positionOf(page, 1);
+    const rows = await deliveriesOf(context.em, endpoint.id, position);
     return connectionFrom(rows, {
-      first,
-      after: page.after,
+      position,
       totalCount: null,
       cursor: (row) => encodeCursor([row.id]),
       node: (row): WebhookDelivery => row,
