@@ -1,5 +1,6 @@
 /** Routes of the administrators' pages. Each page is its own chunk. */
 import { createRoute, redirect } from '@tanstack/react-router';
+import { listOf } from './components/search-parameters.ts';
 import { validPaymentsSearch } from './pages/admin/payments/search.ts';
 import { validPoolListSearch } from './pages/admin/pools/search.ts';
 import { validAdminSearch } from './pages/admin/search.ts';
@@ -56,12 +57,14 @@ const adminNodes = createRoute({
   getParentRoute: () => admin,
   path: '/nodes',
   loader: words('operation'),
+  validateSearch: listOf,
   component: lazyPage(() => import('./pages/admin/nodes/nodes-page.tsx'), 'NodesPage'),
 });
 const adminHealth = createRoute({
   getParentRoute: () => admin,
   path: '/health',
   loader: words('operation'),
+  validateSearch: listOf,
   component: lazyPage(() => import('./pages/admin/health/health-page.tsx'), 'HealthPage'),
 });
 const adminIncidents = createRoute({
@@ -80,12 +83,14 @@ const adminModels = createRoute({
   getParentRoute: () => admin,
   path: '/models',
   loader: words('operation', 'pricing'),
+  validateSearch: listOf,
   component: lazyPage(() => import('./pages/admin/models/models-page.tsx'), 'ModelsPage'),
 });
 const adminUpstreams = createRoute({
   getParentRoute: () => admin,
   path: '/upstreams',
   loader: words('upstreams', 'pricing'),
+  validateSearch: listOf,
   component: lazyPage(() => import('./pages/admin/upstreams/upstreams-page.tsx'), 'UpstreamsPage'),
 });
 const adminUpstream = createRoute({

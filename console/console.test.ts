@@ -130,13 +130,19 @@ describe.skipIf(!ready)('usage', () => {
     });
   });
 
-  test('older requests have an address of their own', async () => {
+  test('older requests have an address of their own, and lead back to newer ones', async () => {
     await visit('/usage', async (page) => {
-      await page.getByRole('button', { name: 'Older' }).click();
+      const first = page.getByRole('button', { name: 'First page' });
+      await page.getByRole('button', { name: 'Next', exact: true }).click();
       await page.waitForURL(/after=/);
-      await page.getByRole('button', { name: 'Back to the newest' }).waitFor();
+      await first.waitFor();
+      await page.getByRole('button', { name: 'Previous', exact: true }).click();
+      await page.waitForURL(/before=/);
+      await page.getByRole('button', { name: 'Previous', exact: true }).waitFor({ state: 'detached' });
+      await first.click();
+      await first.waitFor({ state: 'detached' });
       await page.goBack();
-      await page.getByRole('button', { name: 'Back to the newest' }).waitFor({ state: 'detached' });
+      await first.waitFor();
     });
   });
 });

@@ -1,35 +1,19 @@
 /**
- * Tables of the console. The server sorts and pages; the table library manages columns and rows. On a phone,
- * each row is a card.
+ * Tables of the console. The service sorts and pages; the table library manages columns and rows. On a phone,
+ * each row is a card. A table that is wider than its place scrolls inside a region of its own.
  */
-import { type Cell, type CellContext, type ReactTable, tableFeatures, useTable } from '@tanstack/react-table';
+import { type Cell, type ReactTable, useTable } from '@tanstack/react-table';
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
+import { useColumnChoice } from './column-choice.ts';
 import { usePhone } from './store.ts';
+import { TableHead } from './table-head.tsx';
+import { RowBox } from './table-checks.tsx';
+import { TableRegion } from './table-region.tsx';
+import { TableTools } from './table-tools.tsx';
+import { type Column, FEATURES, type Features, type Selection, type Sorting } from './table-types.ts';
 
-/** Layout of a column, in addition to the members of the table library. */
-interface ColumnLook {
-  /** Aligns the column to the right, for numbers. */
-  right?: boolean;
-  /** Hides the column below this breakpoint. */
-  from?: 'lg' | 'xl' | '2xl';
-  /** Shows the header to screen readers only, as for a column of menus. */
-  silent?: boolean;
-}
-
-const LOOK: ColumnLook = {};
-/** The table uses no features of the library, because the server filters, sorts and pages. */
-const FEATURES = tableFeatures({ columnMeta: LOOK });
-type Features = typeof FEATURES;
-
-/** A column of the table library, with the fields that every column of the console has. */
-export interface Column<Row extends object> {
-  id: string;
-  header: string;
-  /** Renders the cell of a row. It is not a component and must not use hooks. */
-  cell: (context: CellContext<Features, Row>) => ReactNode;
-  meta?: ColumnLook;
-}
+export type { Column } from './table-types.ts';
 
 interface DataTableProps<Row extends object> {
   /** The name of the table, for screen readers. */
@@ -41,24 +25,50 @@ interface DataTableProps<Row extends object> {
   card: (row: Row) => ReactNode;
   /** Rows of 38 px instead of 44 px, for logs. */
   dense?: boolean;
+  /** Under this name the browser keeps which columns are shown. Without it, all columns are shown. */
+  name?: string;
+  /** The order of the rows; without it, the table cannot be sorted. */
+  sorting?: Sorting;
+  /** Checkboxes on rows; without it, there are none. */
+  selection?: Selection<Row> | undefined;
 }
 
 /** A table on wide screens, a list of cards on a phone. */
-export function DataTable<Row extends object>({ columns, rows, idOf, ...look }: DataTableProps<Row>) {
-  const table = useTable({ features: FEATURES, columns, data: rows, getRowId: idOf });
-  return usePhone() ? <Cards {...look} table={table} /> : <Table {...look} table={table} />;
+export function DataTable<Row extends object>({ columns, rows, idOf, name, ...look }: DataTableProps<Row>) {
+  const choice = useColumnChoice(name);
+  const phone = usePhone();
+  const shown = name === undefined || phone ? columns : columns.filter(choice.isShown);
+  const table = useTable({ features: FEATURES, columns: shown, data: rows, getRowId: idOf });
+  return (
+    <>
+      {(name !== undefined || (phone && look.sorting)) && (
+        <TableTools
+          label={look.label}
+          columns={columns}
+          sorting={look.sorting}
+          phone={phone}
+          choice={name === undefined ? undefined : choice}
+        />
+      )}
+      {phone ? <Cards {...look} table={table} /> : <Table {...look} table={table} />}
+    </>
+  );
 }
 
-interface DrawnProps<Row extends object> extends Omit<DataTableProps<Row>, 'columns' | 'rows' | 'idOf'> {
+interface DrawnProps<Row extends object> extends Omit<
+  DataTableProps<Row>,
+  'columns' | 'rows' | 'idOf' | 'name'
+> {
   table: ReactTable<Features, Row>;
 }
 
-function Cards<Row extends object>({ label, table, card }: DrawnProps<Row>) {
+function Cards<Row extends object>({ label, table, card, selection }: DrawnProps<Row>) {
   return (
     <ul aria-label={label} className="-mx-4 border-t border-line">
       {table.getRowModel().rows.map((row) => (
-        <li key={row.id} className={CARD}>
-          {card(row.original)}
+        <li key={row.id} className={clsx(CARD, selection && 'flex items-start gap-3')}>
+          {selection && <RowBox selection={selection} id={row.id} row={row.original} />}
+          {selection ? <div className="min-w-0 flex-1">{card(row.original)}</div> : card(row.original)}
         </li>
       ))}
     </ul>
@@ -67,42 +77,36 @@ function Cards<Row extends object>({ label, table, card }: DrawnProps<Row>) {
 
 // A menu button is larger than its line; negative margins align its edge with the text.
 const CARD = clsx(
-  'relative border-b border-line px-4 py-3.5 [&_button]:relative',
+  'relative border-b border-line px-4 py-3.5 [&_:is(button,label)]:relative',
   'touch:[&_[aria-haspopup=menu]]:-my-3 touch:[&_[aria-haspopup=menu]]:-mr-3.5',
 );
 
-const FROM = { lg: 'max-lg:hidden', xl: 'max-xl:hidden', '2xl': 'max-2xl:hidden' };
-
-const HEAD = 'px-3 text-hint font-medium whitespace-nowrap text-ink-3';
 const ROW =
-  'relative border-b border-line transition-colors duration-[120ms] hover:bg-hover [&_button]:relative';
+  'relative border-b border-line transition-colors duration-[120ms] hover:bg-hover ' +
+  'has-[[data-row-box]:checked]:bg-accent-soft [&_:is(button,label)]:relative';
 
-function shapeOf({ right = false, from }: ColumnLook = {}): string {
-  return clsx(right ? 'text-right' : 'text-left', from && FROM[from]);
-}
-
-function Table<Row extends object>({ label, table, dense = false }: DrawnProps<Row>) {
+function Table<Row extends object>({ label, table, dense = false, sorting, selection }: DrawnProps<Row>) {
+  const { rows } = table.getRowModel();
   return (
-    <div className="relative overflow-x-auto">
+    <TableRegion label={label}>
       <table className="w-full border-collapse text-table" aria-label={label}>
-        <thead>
-          {table.getHeaderGroups().map((group) => (
-            <tr key={group.id} className="h-[33px] border-b border-line-strong">
-              {group.headers.map((header) => (
-                <th key={header.id} scope="col" className={clsx(HEAD, shapeOf(header.column.columnDef.meta))}>
-                  <span className={clsx(header.column.columnDef.meta?.silent === true && 'sr-only')}>
-                    <table.FlexRender header={header} />
-                  </span>
-                </th>
-              ))}
-            </tr>
-          ))}
-        </thead>
+        <TableHead table={table} sorting={sorting} selection={selection} />
         <tbody>
-          {table.getRowModel().rows.map((row) => (
+          {rows.map((row) => (
             <tr key={row.id} className={clsx(ROW, dense ? 'h-[38px]' : 'h-11')}>
+              {selection && (
+                <td className="w-8 pl-3">
+                  <RowBox selection={selection} id={row.id} row={row.original} />
+                </td>
+              )}
               {row.getAllCells().map((cell) => (
-                <td key={cell.id} className={clsx('px-3 py-0.5', shapeOf(cell.column.columnDef.meta))}>
+                <td
+                  key={cell.id}
+                  className={clsx(
+                    'px-3 py-0.5',
+                    cell.column.columnDef.meta?.right === true ? 'text-right' : 'text-left',
+                  )}
+                >
                   {renderCell(cell)}
                 </td>
               ))}
@@ -110,7 +114,7 @@ function Table<Row extends object>({ label, table, dense = false }: DrawnProps<R
           ))}
         </tbody>
       </table>
-    </div>
+    </TableRegion>
   );
 }
 

@@ -30,8 +30,23 @@ export interface MenuChoices {
   choose: (value: string) => void;
 }
 
-/** One entry: an action, a group of choices, a line between groups, or a line of text. */
-export type MenuEntry = MenuAction | MenuChoices | { kind: 'separator' } | { kind: 'note'; text: string };
+/** An entry that is turned on and off. The menu stays open. */
+export interface MenuSwitch {
+  kind: 'switch';
+  word: string;
+  on: boolean;
+  /** Whether the entry cannot be changed. */
+  fixed: boolean;
+  change: (on: boolean) => void;
+}
+
+/** One entry: an action, a group of choices, a switch, a line between groups, or a line of text. */
+export type MenuEntry =
+  | MenuAction
+  | MenuChoices
+  | MenuSwitch
+  | { kind: 'separator' }
+  | { kind: 'note'; text: string };
 
 /** A line between groups of a menu. */
 export const RULE: MenuEntry = { kind: 'separator' };

@@ -5,7 +5,7 @@
 import { Menu as Base } from '@base-ui/react/menu';
 import { clsx } from 'clsx';
 import { Check } from 'lucide-react';
-import type { MenuAction, MenuChoice, MenuChoices, MenuEntry } from './menu-entries.ts';
+import type { MenuAction, MenuChoice, MenuChoices, MenuEntry, MenuSwitch } from './menu-entries.ts';
 import { decimalsOf, Money } from './money.tsx';
 
 interface MenuPopupProps {
@@ -73,6 +73,8 @@ function Entry({ entry }: { entry: MenuEntry }) {
       return <Action {...entry} />;
     case 'choices':
       return <Choices {...entry} />;
+    case 'switch':
+      return <Switch {...entry} />;
     case 'separator':
       return <Base.Separator className="-mx-1 my-1 h-px bg-line" />;
     case 'note':
@@ -98,6 +100,25 @@ function Action({ icon: Icon, word, effect, destructive = false, run }: MenuActi
         {effect !== undefined && <span className="block text-hint text-ink-3">{effect}</span>}
       </span>
     </Base.Item>
+  );
+}
+
+function Switch({ word, on, fixed, change }: MenuSwitch) {
+  return (
+    <Base.CheckboxItem
+      checked={on}
+      disabled={fixed}
+      onCheckedChange={change}
+      closeOnClick={false}
+      className={clsx(ITEM, fixed && 'text-ink-3')}
+    >
+      <span className="flex size-4 flex-none items-center justify-center">
+        <Base.CheckboxItemIndicator>
+          <Check size={16} strokeWidth={1.75} className="text-accent" />
+        </Base.CheckboxItemIndicator>
+      </span>
+      {word}
+    </Base.CheckboxItem>
   );
 }
 

@@ -1,42 +1,58 @@
-/** Keyset paging: older rows, and back to the newest. The cursor of the page is in the address. */
-import { ArrowDown, ArrowUpToLine } from 'lucide-react';
+/** Keyset paging in both directions. The cursor of the page is in the address. */
+import { ArrowLeft, ArrowRight, ArrowUpToLine } from 'lucide-react';
 import { useTranslation } from '../translation.ts';
 import { Button } from './button.tsx';
+import { FIRST_PAGE, type ListPage } from './search-parameters.ts';
 
 interface PagerProps {
-  /** The cursor of the page that is shown; undefined on the first page. */
-  after: string | undefined;
-  /** Whether there are older rows; undefined while the list loads. */
-  pageInfo: { hasNextPage: boolean; endCursor: string | null } | undefined;
-  /** Goes to the page after a cursor; without a cursor, to the first page. */
-  onGo: (after: string | undefined) => void;
+  /** The cursors of the address; both undefined on the first page. */
+  page: ListPage;
+  /** The surroundings of the page; undefined while the list loads. */
+  pageInfo:
+    | { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string | null; endCursor: string | null }
+    | undefined;
+  /** Goes to another page. */
+  onGo: (page: ListPage) => void;
 }
 
 /** The buttons under a list; nothing if all rows fit on one page. */
-export function Pager({ after, pageInfo, onGo }: PagerProps) {
+export function Pager({ page, pageInfo, onGo }: PagerProps) {
   const { t } = useTranslation();
   const next = pageInfo?.hasNextPage === true ? pageInfo.endCursor : null;
-  const go = (cursor: string | undefined) => {
-    onGo(cursor);
+  const previous = pageInfo?.hasPreviousPage === true ? pageInfo.startCursor : null;
+  const isFirst = page.after === undefined && page.before === undefined;
+  const go = (to: ListPage) => {
+    onGo(to);
     scrollTo({ top: 0 });
   };
-  if (after === undefined && next === null) return null;
+  if (isFirst && next === null) return null;
   return (
-    <div className="mt-5 flex flex-wrap gap-2">
-      {next !== null && (
-        <Button icon={<ArrowDown size={16} strokeWidth={1.75} />} onClick={() => go(next)}>
-          {t('state.older')}
+    <nav aria-label={t('table.pages')} className="mt-5 flex flex-wrap gap-2">
+      {previous !== null && (
+        <Button
+          icon={<ArrowLeft size={16} strokeWidth={1.75} />}
+          onClick={() => go({ ...FIRST_PAGE, before: previous })}
+        >
+          {t('table.previous')}
         </Button>
       )}
-      {after !== undefined && (
+      {next !== null && (
+        <Button
+          icon={<ArrowRight size={16} strokeWidth={1.75} />}
+          onClick={() => go({ ...FIRST_PAGE, after: next })}
+        >
+          {t('table.next')}
+        </Button>
+      )}
+      {!isFirst && (
         <Button
           variant="ghost"
           icon={<ArrowUpToLine size={16} strokeWidth={1.75} />}
-          onClick={() => go(undefined)}
+          onClick={() => go(FIRST_PAGE)}
         >
-          {t('state.newest')}
+          {t('table.first')}
         </Button>
       )}
-    </div>
+    </nav>
   );
 }

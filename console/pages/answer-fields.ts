@@ -10,10 +10,12 @@ export const UserErrorFields = graphql(`
   }
 `);
 
-/** Whether a list continues, and after which cursor. */
+/** Whether there are pages before and after a page of a list, and its cursors. */
 export const PageFields = graphql(`
   fragment PageFields on PageInfo {
     hasNextPage
+    hasPreviousPage
+    startCursor
     endCursor
   }
 `);

@@ -1,7 +1,7 @@
 /** Answers of the fake control plane: sample data that its mutations change. */
 import { accountChanges, accountOf, type AccountState } from './account-answers.ts';
 import { admin, adminMutations } from './admin-answers.ts';
-import { connection } from './connection.ts';
+import { connection, connectionAt } from './connection.ts';
 import {
   adminPaymentMutations,
   adminPaymentQueries,
@@ -37,6 +37,7 @@ type Input<Value> = { input: Value };
 interface Page {
   first: number;
   after?: string | null;
+  before?: string | null;
 }
 
 const wallet = {
@@ -67,6 +68,19 @@ interface KeyFilter {
   groups?: string[];
   poolId?: string;
   mainDomainOnly?: boolean;
+}
+
+interface UsageFilter {
+  statuses?: string[];
+  modelNames?: string[];
+  requestId?: string;
+}
+
+function fits(filter: UsageFilter | undefined) {
+  return ({ status, modelName, requestId }: ReturnType<typeof makeRow>) =>
+    (filter?.statuses?.includes(status) ?? true) &&
+    (filter?.modelNames?.includes(modelName) ?? true) &&
+    (filter?.requestId === undefined || filter.requestId === requestId);
 }
 
 function viewerOf(state: State) {
@@ -102,21 +116,7 @@ function viewerOf(state: State) {
       ),
     pools: poolsOf(state),
     usageSummary: summary,
-    usage: ({
-      first,
-      after,
-      filter,
-    }: Page & { filter?: { statuses?: string[]; modelNames?: string[]; requestId?: string } }) =>
-      connection(
-        usage.filter(
-          ({ status, modelName, requestId }) =>
-            (filter?.statuses?.includes(status) ?? true) &&
-            (filter?.modelNames?.includes(modelName) ?? true) &&
-            (filter?.requestId === undefined || filter.requestId === requestId),
-        ),
-        first,
-        after ?? null,
-      ),
+    usage: (page: Page & { filter?: UsageFilter }) => connectionAt(usage.filter(fits(page.filter)), page),
   };
 }
 

@@ -1,9 +1,21 @@
 /** Pages of a list, as the service hands them out. */
 
-/** The page after a cursor, which is a place in the list. */
+interface Page {
+  first: number;
+  after?: string | null;
+  before?: string | null;
+}
+
+/** The page after a cursor. A cursor is a position in the list. */
 export function connection<Row>(rows: readonly Row[], first: number, after: string | null) {
-  const start = after === null ? 0 : Number(after);
-  const nodes = rows.slice(start, start + first);
+  return connectionAt(rows, { first, after });
+}
+
+/** The page after or before a cursor. */
+export function connectionAt<Row>(rows: readonly Row[], { first, after, before = null }: Page) {
+  const last = before === null ? rows.length : Number(before);
+  const start = before === null ? Number(after ?? 0) : Math.max(0, last - first);
+  const nodes = rows.slice(start, Math.min(start + first, last));
   const end = start + nodes.length;
   return {
     nodes,

@@ -132,6 +132,12 @@ export class ItemArguments {
   @Field(() => String, { nullable: true, description: 'Cursor of the item before the page.' })
   after?: string | null;
 
+  @Field(() => String, {
+    nullable: true,
+    description: 'Cursor of the item after the page, instead of `after`: the page ends right before it.',
+  })
+  before?: string | null;
+
   @Field(() => [PersonalItemKind], { nullable: true, description: 'Kinds; by default all.' })
   kinds?: PersonalKind[] | null;
 

@@ -53,6 +53,12 @@ export class ConversationArguments {
   @Field(() => String, { nullable: true, description: 'Cursor of the item before the page.' })
   after?: string | null;
 
+  @Field(() => String, {
+    nullable: true,
+    description: 'Cursor of the item after the page, instead of `after`: the page ends right before it.',
+  })
+  before?: string | null;
+
   @Field(() => String, { nullable: true, description: 'Text in the title or in a message.' })
   search?: string | null;
 }

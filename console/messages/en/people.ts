@@ -14,6 +14,17 @@ export const people = {
       role: 'Role',
       roles: { USER: 'User', ADMIN: 'Administrator' },
       allowed: 'Allowed groups',
+      bulk: {
+        SUSPENDED_one: 'Suspend {{count}} user',
+        SUSPENDED_other: 'Suspend {{count}} users',
+        ACTIVE_one: 'Reopen {{count}} user',
+        ACTIVE_other: 'Reopen {{count}} users',
+      },
+      bulkEffect: {
+        SUSPENDED: 'Sign-in and keys of these users stop at once.',
+        ACTIVE: 'These users can sign in again, and their keys work again.',
+      },
+      bulkButton: { SUSPENDED: 'Suspend', ACTIVE: 'Reopen' },
       states: { ACTIVE: 'Active', SUSPENDED: 'Suspended', DELETED: 'Closed' },
       edit: 'Edit…',
       editTitle: 'Edit {{name}}',

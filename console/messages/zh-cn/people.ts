@@ -17,6 +17,12 @@ export const people: Translation<typeof english> = {
       role: '角色',
       roles: { USER: '用户', ADMIN: '管理员' },
       allowed: '可用分组',
+      bulk: { SUSPENDED_other: '停用 {{count}} 个用户', ACTIVE_other: '恢复 {{count}} 个用户' },
+      bulkEffect: {
+        SUSPENDED: '这些用户的登录和密钥立即失效。',
+        ACTIVE: '这些用户可以重新登录，其密钥恢复可用。',
+      },
+      bulkButton: { SUSPENDED: '停用', ACTIVE: '恢复' },
       states: { ACTIVE: '正常', SUSPENDED: '已停用', DELETED: '已关闭' },
       edit: '编辑…',
       editTitle: '编辑 {{name}}',

@@ -125,8 +125,8 @@ const BAR =
   'text-table';
 // On a phone, this frame has no bar with the page's title, so the heading stays visible.
 const MAIN =
-  'mx-auto w-full max-w-[1216px] flex-1 px-8 pt-6 pb-16 outline-none max-sm:px-4 max-sm:pt-4 ' +
-  'max-sm:[&_h1]:not-sr-only';
+  'mx-auto w-full max-w-[1216px] flex-1 px-8 pt-6 pb-16 outline-none [--bar:48px] max-sm:px-4 ' +
+  'max-sm:pt-4 max-sm:[&_h1]:not-sr-only';
 
 function Sidebar({ email, children }: { email: string; children: ReactNode }) {
   const { t } = useTranslation();

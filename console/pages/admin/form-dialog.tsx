@@ -14,19 +14,26 @@ interface FormDialogProps extends Omit<TaskDialogProps, 'send'> {
 
 /** The dialog. */
 export function FormDialog({ send, children, ...props }: FormDialogProps) {
-  const { t } = useTranslation();
   return (
     <TaskDialog {...props} send={(values) => send(values, text(values, 'reason'))}>
       {children}
-      <Field
-        label={t('admin.reason')}
-        hint={t('admin.reasonHint')}
-        name="reason"
-        required
-        maxLength={REASON_CHARACTERS_MAX}
-        autoComplete="off"
-      />
+      <ReasonField />
     </TaskDialog>
+  );
+}
+
+/** The reason of a change, which the audit log keeps. */
+export function ReasonField() {
+  const { t } = useTranslation();
+  return (
+    <Field
+      label={t('admin.reason')}
+      hint={t('admin.reasonHint')}
+      name="reason"
+      required
+      maxLength={REASON_CHARACTERS_MAX}
+      autoComplete="off"
+    />
   );
 }
 

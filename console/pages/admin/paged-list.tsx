@@ -2,6 +2,7 @@
 import type { ComponentProps, ReactNode } from 'react';
 import type { CombinedError } from 'urql';
 import { Pager } from '../../components/pager.tsx';
+import type { ListPage } from '../../components/search-parameters.ts';
 import { Region } from './region.tsx';
 
 interface Connection<Row> {
@@ -14,9 +15,9 @@ interface PagedListProps<Row> {
   connection: Connection<Row> | null | undefined;
   error: CombinedError | undefined;
   onRetry: () => void;
-  /** The cursor of the page that is shown; undefined on the first page. */
-  after: string | undefined;
-  onGo: (after: string | undefined) => void;
+  /** The cursors of the address; both undefined on the first page. */
+  page: ListPage;
+  onGo: (page: ListPage) => void;
   /** Shown instead of the rows if there are none. */
   empty: ReactNode;
   children: (rows: readonly Row[]) => ReactNode;
@@ -24,13 +25,13 @@ interface PagedListProps<Row> {
 
 /** Shows the rows, or `empty`, and the pager. */
 export function PagedList<Row>({ connection, error, onRetry, children, ...rest }: PagedListProps<Row>) {
-  const { after, onGo, empty } = rest;
+  const { page, onGo, empty } = rest;
   return (
     <Region data={connection} error={error} onRetry={onRetry}>
       {({ nodes, pageInfo }) => (
         <>
           {nodes.length > 0 ? children(nodes) : empty}
-          <Pager after={after} pageInfo={pageInfo} onGo={onGo} />
+          <Pager page={page} pageInfo={pageInfo} onGo={onGo} />
         </>
       )}
     </Region>

@@ -1,17 +1,16 @@
 /** Search parameters of the administrators' lists of users, ledger entries and audit events. */
-import { textOf, wordOf } from '../../components/search-parameters.ts';
+import { type ListSearch, listOf, textOf, wordOf } from '../../components/search-parameters.ts';
 import { LEDGER_KINDS } from '../wallet/search.ts';
 
 export const USER_STATES = ['ACTIVE', 'SUSPENDED', 'DELETED'] as const;
 
-export interface AdminSearch {
+export interface AdminSearch extends ListSearch {
   search?: string | undefined;
   state?: (typeof USER_STATES)[number] | undefined;
   kind?: (typeof LEDGER_KINDS)[number] | undefined;
   /** Audit log: the action, and the id of the actor. */
   action?: string | undefined;
   actor?: string | undefined;
-  after?: string | undefined;
 }
 
 /** Parses the search parameters of any of these lists. */
@@ -22,6 +21,6 @@ export function validAdminSearch(search: Record<string, unknown>): AdminSearch {
     kind: wordOf(search['kind'], LEDGER_KINDS),
     action: textOf(search['action']),
     actor: textOf(search['actor']),
-    after: textOf(search['after']),
+    ...listOf(search),
   };
 }

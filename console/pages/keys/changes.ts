@@ -130,3 +130,19 @@ export const RotateKey = graphql(
   `,
   [CreatedFields],
 );
+
+export const UpdateKey = graphql(
+  `
+    mutation UpdateKey($input: ApiKeyUpdateInput!) {
+      apiKeyUpdate(input: $input) {
+        apiKey {
+          ...KeyFields
+        }
+        userErrors {
+          ...UserErrorFields
+        }
+      }
+    }
+  `,
+  [KeyFields, UserErrorFields],
+);

@@ -36,11 +36,18 @@ export const KeyFields = graphql(`
 
 export const KeysQuery = graphql(
   `
-    query Keys($first: Int!, $after: String, $filter: ApiKeyFilter, $week: DateRange!) {
+    query Keys(
+      $first: Int!
+      $after: String
+      $before: String
+      $filter: ApiKeyFilter
+      $orderBy: ApiKeyOrder
+      $week: DateRange!
+    ) {
       viewer {
         id
         allowedGroups
-        apiKeys(first: $first, after: $after, filter: $filter) {
+        apiKeys(first: $first, after: $after, before: $before, filter: $filter, orderBy: $orderBy) {
           nodes {
             ...KeyFields
             usageSummary(range: $week, bucket: DAY) {

@@ -8,10 +8,11 @@ import { CheckField, SelectField } from '../../components/select-field.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
-import { type Refusal, UserErrorFields } from '../answer-fields.ts';
+import type { Refusal } from '../answer-fields.ts';
 import { dayOf, endOfDay, textIn } from '../form-values.ts';
+import { UpdateKey } from './changes.ts';
 import { TaskDialog } from '../task-dialog.tsx';
-import { type Key, KeyFields } from './documents.ts';
+import type { Key } from './documents.ts';
 import { GROUPS } from './search.ts';
 
 const KeyToEdit = graphql(`
@@ -39,22 +40,6 @@ const KeyToEdit = graphql(`
     }
   }
 `);
-
-const UpdateKey = graphql(
-  `
-    mutation UpdateKey($input: ApiKeyUpdateInput!) {
-      apiKeyUpdate(input: $input) {
-        apiKey {
-          ...KeyFields
-        }
-        userErrors {
-          ...UserErrorFields
-        }
-      }
-    }
-  `,
-  [KeyFields, UserErrorFields],
-);
 
 type Editable = Extract<NonNullable<ResultOf<typeof KeyToEdit>['node']>, { __typename: 'ApiKey' }>;
 type Model = ResultOf<typeof KeyToEdit>['catalog']['nodes'][number];

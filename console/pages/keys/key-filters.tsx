@@ -2,6 +2,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useQuery } from 'urql';
 import { Filter } from '../../components/menu.tsx';
+import { FIRST_PAGE } from '../../components/search-parameters.ts';
 import { SearchField } from '../../components/search-field.tsx';
 import { useTranslation } from '../../translation.ts';
 import { KeyPoolsQuery } from './documents.ts';
@@ -12,7 +13,7 @@ export function KeyFilters({ search, count }: { search: KeysSearch; count: numbe
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/keys' });
   const set = (change: Partial<KeysSearch>) =>
-    void navigate({ search: { ...search, after: undefined, ...change } });
+    void navigate({ search: { ...search, ...FIRST_PAGE, ...change } });
   return (
     <div className="mt-4 mb-3 flex flex-wrap items-center gap-2">
       <SearchField

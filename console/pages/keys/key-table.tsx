@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
+import type { Selection, Sorting } from '../../components/table-types.ts';
 import { decimalsOf, Money } from '../../components/money.tsx';
 import { Sparkline } from '../../components/sparkline.tsx';
 import { StateWord } from '../../components/state-word.tsx';
@@ -16,14 +17,19 @@ import { requestsByDay } from './week.ts';
 interface KeyTableProps {
   keys: readonly ListedKey[];
   open: (dialog: KeyDialog) => void;
+  sorting: Sorting;
+  selection: Selection<ListedKey>;
 }
 
 /** The keys of one page. */
-export function KeyTable({ keys, open }: KeyTableProps) {
+export function KeyTable({ keys, open, sorting, selection }: KeyTableProps) {
   const { t } = useTranslation();
   return (
     <DataTable
       label={t('keys.title')}
+      name="keys"
+      sorting={sorting}
+      selection={selection}
       rows={keys}
       idOf={({ id }) => id}
       columns={columnsOf(t, keys, open)}
@@ -39,26 +45,26 @@ function columnsOf(
 ): Column<ListedKey>[] {
   const align = decimalsOf(keys.map(({ spentThisMonth }) => spentThisMonth));
   return [
-    { id: 'name', header: t('keys.name'), cell: ({ row }) => <Name apiKey={row.original} /> },
+    {
+      id: 'name',
+      header: t('keys.name'),
+      meta: { sort: 'asc' },
+      cell: ({ row }) => <Name apiKey={row.original} />,
+    },
     { id: 'state', header: t('keys.state'), cell: ({ row }) => <State apiKey={row.original} open={open} /> },
     { id: 'group', header: t('keys.group'), cell: ({ row }) => <Group apiKey={row.original} /> },
+    { id: 'domain', header: t('keys.domain'), cell: ({ row }) => <Domain apiKey={row.original} /> },
     {
-      id: 'domain',
-      header: t('keys.domain'),
-      meta: { from: 'xl' },
-      cell: ({ row }) => <Domain apiKey={row.original} />,
+      id: 'used',
+      header: t('keys.lastUsed'),
+      meta: { sort: 'desc' },
+      cell: ({ row }) => <LastUsed apiKey={row.original} />,
     },
-    { id: 'used', header: t('keys.lastUsed'), cell: ({ row }) => <LastUsed apiKey={row.original} /> },
-    {
-      id: 'week',
-      header: t('keys.week'),
-      meta: { from: 'lg' },
-      cell: ({ row }) => <Week apiKey={row.original} />,
-    },
+    { id: 'week', header: t('keys.week'), cell: ({ row }) => <Week apiKey={row.original} /> },
     {
       id: 'month',
       header: t('keys.month'),
-      meta: { right: true },
+      meta: { right: true, sort: 'desc' },
       cell: ({ row }) => <Spent apiKey={row.original} align={align} />,
     },
     {

@@ -8,8 +8,11 @@ import { Button } from '../../components/button.tsx';
 import { EmptyFiltered, Failure, SkeletonRows } from '../../components/notice.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
+import { FIRST_PAGE, pageVariables } from '../../components/search-parameters.ts';
+import { orderBy } from '../../components/sort-order.ts';
 import { ThumbBar } from '../../components/thumb-bar.tsx';
 import { usePhone } from '../../components/store.ts';
+import { useSelection } from '../../components/use-selection.ts';
 import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
 import { type Key, KeyChanges, type KeyConnection, type KeyDialog, KeysQuery } from './documents.ts';
@@ -26,6 +29,7 @@ const Checklist = lazy(async () => {
   const [list] = await Promise.all([import('../connect/checklist.tsx'), loadWords(['connect'])]);
   return { default: list.Checklist };
 });
+const KeyBulk = lazy(async () => ({ default: (await import('./key-bulk.tsx')).KeyBulk }));
 const KeyDialogs = lazy(async () => ({ default: (await loadDialogs())[0].KeyDialogs }));
 
 /** The keys page. */
@@ -36,8 +40,7 @@ export function KeysPage() {
   useSubscription({ query: KeyChanges });
   const { dialog, open: setDialog } = useDialog(search, data?.viewer?.apiKeys.nodes ?? []);
   const phone = usePhone();
-  const filtered = search.search ?? search.state ?? search.group ?? search.domain ?? search.after;
-  const first = data?.viewer?.apiKeys.totalCount === 0 && filtered === undefined;
+  const first = data?.viewer?.apiKeys.totalCount === 0 && !isPart(search);
   const create = <CreateButton wide={phone} open={setDialog} />;
   return (
     <>
@@ -45,7 +48,14 @@ export function KeysPage() {
       <Suspense>
         {isUnused(data?.viewer?.apiKeys, search) && <Checklist hasKey={!first} createKey={create} />}
       </Suspense>
-      {!first && <Keys connection={data?.viewer?.apiKeys} search={search} open={setDialog} />}
+      {!first && (
+        <Keys
+          connection={data?.viewer?.apiKeys}
+          groups={data?.viewer?.allowedGroups ?? []}
+          search={search}
+          open={setDialog}
+        />
+      )}
       {!data && fetching && <SkeletonRows />}
       {!data && error && (
         <Failure
@@ -104,7 +114,10 @@ function CreateButton({ wide, open }: { wide: boolean; open: KeysProps['open'] }
   );
 }
 
-function variablesOf({ search, state, group, domain, after }: KeysSearch) {
+/** Fields of the service that sort by a column. */
+const ORDERS = { name: 'NAME', used: 'LAST_USED_AT', month: 'SPEND' } as const;
+
+function variablesOf({ search, state, group, domain, sort, ...page }: KeysSearch) {
   const filter = {
     ...(search && { search }),
     ...(state && { states: [state] }),
@@ -112,47 +125,64 @@ function variablesOf({ search, state, group, domain, after }: KeysSearch) {
     ...(domain === MAIN_DOMAIN && { mainDomainOnly: true }),
     ...(domain && domain !== MAIN_DOMAIN && { poolId: domain }),
   };
-  return { first: KEYS_PER_PAGE, after: after ?? null, filter, week: lastWeek(Date.now()) };
+  const list = { ...pageVariables(page), filter, orderBy: orderBy(sort, ORDERS) };
+  return { first: KEYS_PER_PAGE, ...list, week: lastWeek(Date.now()) };
 }
 
 /** Whether no key was ever used. Filters may hide a key that was. */
-function isUnused(keys: KeyConnection | undefined, { search, state, group, domain, after }: KeysSearch) {
-  const filtered = search ?? state ?? group ?? domain ?? after;
-  return filtered === undefined && keys?.nodes.every(({ lastUsedAt }) => lastUsedAt === null) === true;
+function isUnused(keys: KeyConnection | undefined, search: KeysSearch) {
+  return !isPart(search) && keys?.nodes.every(({ lastUsedAt }) => lastUsedAt === null) === true;
+}
+
+/** Whether the list shows only some of the keys. */
+function isPart({ search, state, group, domain, after, before }: KeysSearch): boolean {
+  return [search, state, group, domain, after, before].some((value) => value !== undefined);
 }
 
 interface KeysProps {
   /** Undefined while it loads; the filters are shown meanwhile. */
   connection: KeyConnection | undefined;
+  /** The groups that the account may use. */
+  groups: readonly Key['group'][];
   search: KeysSearch;
   open: (dialog: KeyDialog) => void;
 }
 
-function Keys({ connection, search, open }: KeysProps) {
+function Keys({ connection, groups, search, open }: KeysProps) {
   return (
     <>
       {connection && <RotationBanners keys={connection.nodes} open={open} />}
       <KeyFilters search={search} count={connection?.totalCount} />
-      {connection && <KeyList {...{ connection, search, open }} />}
+      {connection && <KeyList {...{ connection, groups, search, open }} />}
     </>
   );
 }
 
-function KeyList({ connection, search, open }: KeysProps & { connection: KeyConnection }) {
+function KeyList({ connection, groups, search, open }: KeysProps & { connection: KeyConnection }) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/keys' });
   const { nodes, pageInfo } = connection;
+  const { chosen, clear, selection } = useSelection(nodes, ({ name }) => name);
   if (nodes.length === 0) {
     return <EmptyFiltered sentence={t('keys.filtered')} onClear={() => void navigate({ search: {} })} />;
   }
   return (
     <>
-      <KeyTable keys={nodes} open={open} />
+      <KeyTable
+        keys={nodes}
+        open={open}
+        selection={selection}
+        sorting={{
+          value: search.sort,
+          onSort: (sort) => void navigate({ search: { ...search, ...FIRST_PAGE, sort } }),
+        }}
+      />
+      <Suspense>{chosen.length > 0 && <KeyBulk keys={chosen} groups={groups} onClear={clear} />}</Suspense>
       <p className="mt-4 text-hint text-ink-3">{t('keys.footnote')}</p>
       <Pager
-        after={search.after}
+        page={search}
         pageInfo={pageInfo}
-        onGo={(after) => void navigate({ search: { ...search, after } })}
+        onGo={(page) => void navigate({ search: { ...search, ...page } })}
       />
     </>
   );

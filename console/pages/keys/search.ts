@@ -1,5 +1,5 @@
 /** Search parameters of the key list. */
-import { textOf, wordOf } from '../../components/search-parameters.ts';
+import { type ListSearch, listOf, textOf, wordOf } from '../../components/search-parameters.ts';
 
 export const KEY_STATES = ['ENABLED', 'DISABLED'] as const;
 export const GROUPS = ['DEFAULT', 'VIP', 'SVIP'] as const;
@@ -10,13 +10,12 @@ export const MAIN_DOMAIN = 'main';
 /** Value of `open` for the dialog that creates a key. */
 export const NEW_KEY = 'create';
 
-export interface KeysSearch {
+export interface KeysSearch extends ListSearch {
   search?: string | undefined;
   state?: (typeof KEY_STATES)[number] | undefined;
   group?: (typeof GROUPS)[number] | undefined;
   /** `main`, or the id of a pool. */
   domain?: string | undefined;
-  after?: string | undefined;
   /** The dialog that is open: `create`, or the id of the key that is edited. */
   open?: string | undefined;
 }
@@ -28,7 +27,7 @@ export function validKeysSearch(search: Record<string, unknown>): KeysSearch {
     state: wordOf(search['state'], KEY_STATES),
     group: wordOf(search['group'], GROUPS),
     domain: textOf(search['domain']),
-    after: textOf(search['after']),
+    ...listOf(search),
     open: textOf(search['open']),
   };
 }

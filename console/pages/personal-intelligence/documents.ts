@@ -41,11 +41,11 @@ export const IntelligenceQuery = graphql(`
 
 export const ItemsQuery = graphql(
   `
-    query Items($first: Int!, $after: String, $kinds: [PersonalItemKind!], $search: String) {
+    query Items($first: Int!, $after: String, $before: String, $kinds: [PersonalItemKind!], $search: String) {
       viewer {
         id
         personalIntelligence {
-          items(first: $first, after: $after, kinds: $kinds, search: $search) {
+          items(first: $first, after: $after, before: $before, kinds: $kinds, search: $search) {
             nodes {
               ...ItemFields
             }

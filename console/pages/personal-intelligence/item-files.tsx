@@ -79,7 +79,7 @@ function useExport() {
 }
 
 async function pageAfter(client: Client, after: string | null) {
-  const variables = { first: ITEMS_PER_PAGE, after, kinds: null, search: null };
+  const variables = { first: ITEMS_PER_PAGE, after, before: null, kinds: null, search: null };
   const { data } = await client.query(ItemsQuery, variables, { requestPolicy: 'network-only' });
   return data?.viewer?.personalIntelligence.items;
 }

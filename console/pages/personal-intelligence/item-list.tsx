@@ -10,6 +10,7 @@ import { IconButton } from '../../components/button.tsx';
 import { Filter, Menu } from '../../components/menu.tsx';
 import { EmptyFiltered, EmptyFirst, Failure, SkeletonRows } from '../../components/notice.tsx';
 import { Pager } from '../../components/pager.tsx';
+import { FIRST_PAGE, pageVariables } from '../../components/search-parameters.ts';
 import { SearchField } from '../../components/search-field.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { Ago, Day } from '../../components/time.tsx';
@@ -59,7 +60,7 @@ export function ItemList({ version, onTask, onChanged }: ListProps) {
       {items && items.nodes.length > 0 && (
         <ItemRows items={items.nodes} onTask={onTask} onChanged={onChanged} />
       )}
-      <Pager after={search.after} pageInfo={items?.pageInfo} onGo={(after) => go({ ...search, after })} />
+      <Pager page={search} pageInfo={items?.pageInfo} onGo={(page) => go({ ...search, ...page })} />
     </section>
   );
 }
@@ -72,12 +73,12 @@ function useAddress() {
 }
 
 /** The items of a page; loaded again whenever `version` rises. */
-function useItems({ kind, find, after }: ItemsSearch, version: number) {
+function useItems({ kind, find, ...page }: ItemsSearch, version: number) {
   const wanted = kindOf(kind);
   const [{ data, error }, again] = useQuery({
     query: ItemsQuery,
     variables: {
-      ...{ first: ITEMS_PER_PAGE, after: after ?? null, search: find ?? null },
+      ...{ first: ITEMS_PER_PAGE, ...pageVariables(page), search: find ?? null },
       kinds: wanted ? [wanted] : null,
     },
     requestPolicy: 'cache-and-network',
@@ -101,13 +102,13 @@ function ListHead({ count }: { count: number | undefined }) {
           name={t('items.kind')}
           value={kindOf(search.kind)}
           options={options}
-          onChange={(kind) => go({ ...search, kind, after: undefined })}
+          onChange={(kind) => go({ ...search, kind, ...FIRST_PAGE })}
         />
         <SearchField
           label={t('items.search')}
           placeholder={t('items.search')}
           value={search.find}
-          onSearch={(find) => go({ ...search, find, after: undefined })}
+          onSearch={(find) => go({ ...search, find, ...FIRST_PAGE })}
         />
       </span>
     </div>

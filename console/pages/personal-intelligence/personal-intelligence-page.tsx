@@ -5,6 +5,7 @@ import { lazy, Suspense, useState } from 'react';
 import { useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Banner } from '../../components/notice.tsx';
+import { FIRST_PAGE } from '../../components/search-parameters.ts';
 import { useTranslation } from '../../translation.ts';
 import { useStorageText } from '../playground/storage-text.ts';
 import { ProfileFrame } from '../profile/profile-frame.tsx';
@@ -99,7 +100,7 @@ function Switches({ intelligence, onChanged }: { intelligence: Intelligence; onC
             item={item}
             reader={intelligence.readingModel}
             onChanged={onChanged}
-            onShow={(kind) => void navigate({ search: { ...search, kind, after: undefined } })}
+            onShow={(kind) => void navigate({ search: { ...search, kind, ...FIRST_PAGE } })}
           />
         ))}
       </ul>

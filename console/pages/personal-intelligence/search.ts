@@ -1,14 +1,13 @@
 /** Search parameters of the page of Personal Intelligence. */
-import { textOf } from '../../components/search-parameters.ts';
+import { type ListPage, pageOf, textOf } from '../../components/search-parameters.ts';
 
-export interface ItemsSearch {
+export interface ItemsSearch extends ListPage {
   kind?: string | undefined;
   /** Text that the items contain. */
   find?: string | undefined;
-  after?: string | undefined;
 }
 
 /** Parses the search parameters of the page. The page ignores unknown kinds. */
-export function validItemsSearch({ kind, find, after }: Record<string, unknown>): ItemsSearch {
-  return { kind: textOf(kind), find: textOf(find), after: textOf(after) };
+export function validItemsSearch(search: Record<string, unknown>): ItemsSearch {
+  return { kind: textOf(search['kind']), find: textOf(search['find']), ...pageOf(search) };
 }

@@ -76,11 +76,11 @@ export const PlaygroundQuery = graphql(`
 
 export const ChatsQuery = graphql(
   `
-    query Chats($search: String, $after: String) {
+    query Chats($search: String, $after: String, $before: String) {
       viewer {
         id
         playground {
-          conversations(first: 50, search: $search, after: $after) {
+          conversations(first: 50, search: $search, after: $after, before: $before) {
             nodes {
               id
               title

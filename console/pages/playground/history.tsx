@@ -9,6 +9,7 @@ import { Button, IconButton } from '../../components/button.tsx';
 import { Menu } from '../../components/menu.tsx';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { Pager } from '../../components/pager.tsx';
+import { type ListPage, pageVariables } from '../../components/search-parameters.ts';
 import { SearchField } from '../../components/search-field.tsx';
 import { useTranslation } from '../../translation.ts';
 import { ChatsQuery } from './documents.ts';
@@ -29,8 +30,8 @@ interface HistoryProps {
   find: string | undefined;
   onFind: (text: string | undefined) => void;
   /** The cursor of the list's page; undefined for the first page. */
-  after: string | undefined;
-  onPage: (after: string | undefined) => void;
+  page: ListPage;
+  onPage: (page: ListPage) => void;
   /** Counter of changes on this page; the list reloads after each change. */
   changes: number;
   onNew: () => void;
@@ -38,11 +39,11 @@ interface HistoryProps {
 }
 
 /** The list, most recently used first. */
-export function History({ chatId, find, after, changes, ...on }: HistoryProps) {
+export function History({ chatId, find, page, changes, ...on }: HistoryProps) {
   const { t } = useTranslation();
   const label = t('playground.search');
   const [task, setTask] = useState<ChatTask>();
-  const { list, used, error, refresh } = useChats({ find, after, changes });
+  const { list, used, error, refresh } = useChats({ find, page, changes });
   const { nodes: rows = [], totalCount: total = 0, pageInfo } = list ?? {};
   const done = (deleted: readonly string[]) => {
     setTask(undefined);
@@ -59,11 +60,11 @@ export function History({ chatId, find, after, changes, ...on }: HistoryProps) {
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto">
         {!list && <NotListed error={error} onRetry={refresh} />}
-        <Groups {...{ rows, chatId, find, after }} onTask={setTask} />
+        <Groups {...{ rows, chatId, find, page }} onTask={setTask} />
         {find !== undefined && list && rows.length === 0 && (
           <p className="px-2 text-table text-ink-2">{t('playground.noMatch')}</p>
         )}
-        <Pager after={after} pageInfo={pageInfo} onGo={on.onPage} />
+        <Pager page={page} pageInfo={pageInfo} onGo={on.onPage} />
       </div>
       {find === undefined && total > 0 && (
         <Total total={total} used={used} onDelete={() => setTask({ kind: 'delete-all', count: total })} />
@@ -76,10 +77,10 @@ export function History({ chatId, find, after, changes, ...on }: HistoryProps) {
 }
 
 /** The page of the list, reloaded after each change, and the used share of the chat storage. */
-function useChats({ find, after, changes }: Pick<HistoryProps, 'find' | 'after' | 'changes'>) {
+function useChats({ find, page, changes }: Pick<HistoryProps, 'find' | 'page' | 'changes'>) {
   const [{ data, error }, again] = useQuery({
     query: ChatsQuery,
-    variables: { search: find ?? null, after: after ?? null },
+    variables: { search: find ?? null, ...pageVariables(page) },
     requestPolicy: 'cache-and-network',
   });
   const [seen, setSeen] = useState(changes);
@@ -110,7 +111,7 @@ interface GroupsProps {
   rows: readonly ChatRow[];
   chatId: string | undefined;
   find: string | undefined;
-  after: string | undefined;
+  page: ListPage;
   onTask: (task: ChatTask) => void;
 }
 
@@ -155,18 +156,18 @@ interface LineProps {
   chat: ChatRow;
   current: boolean;
   find: string | undefined;
-  after: string | undefined;
+  page: ListPage;
   onTask: (task: ChatTask) => void;
 }
 
-function ChatLine({ chat, current, find, after, onTask }: LineProps) {
+function ChatLine({ chat, current, find, page, onTask }: LineProps) {
   const { t } = useTranslation();
   const title = chat.title || t('playground.untitled');
   return (
     <li className={clsx('flex items-center rounded-control', current && 'bg-hover font-[550]')}>
       <Link
         to="/playground"
-        search={{ chat: chat.id, find, after }}
+        search={{ chat: chat.id, find, ...page }}
         className="min-w-0 flex-1 truncate px-2 py-1.5 touch:py-3"
       >
         {title}

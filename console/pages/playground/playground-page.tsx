@@ -7,6 +7,7 @@ import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { useTitle } from '../../components/page-head.tsx';
 import { useMedia } from '../../components/store.ts';
 import type { ResultOf } from '../../graphql.ts';
+import { FIRST_PAGE } from '../../components/search-parameters.ts';
 import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
 import { Chat } from './chat.tsx';
@@ -71,9 +72,9 @@ function Home({ home, models }: HomeProps) {
     <History
       chatId={search.chat}
       find={search.find}
-      onFind={(find) => void navigate({ to: '/playground', search: { ...search, find, after: undefined } })}
-      after={search.after}
-      onPage={(after) => void navigate({ to: '/playground', search: { ...search, after } })}
+      onFind={(find) => void navigate({ to: '/playground', search: { ...search, find, ...FIRST_PAGE } })}
+      page={search}
+      onPage={(page) => void navigate({ to: '/playground', search: { ...search, ...page } })}
       changes={changes}
       onNew={fresh}
       onDeleted={(ids) => {

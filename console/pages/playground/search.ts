@@ -2,9 +2,9 @@
  * Search parameters of the Playground: the chat, the model, the comparison, and the search and page of the
  * chat list.
  */
-import { textOf } from '../../components/search-parameters.ts';
+import { type ListPage, pageOf, textOf } from '../../components/search-parameters.ts';
 
-export interface PlaygroundSearch {
+export interface PlaygroundSearch extends ListPage {
   chat?: string | undefined;
   model?: string | undefined;
   /** Names of compared models, with commas between them; without it, the page shows a chat. */
@@ -12,7 +12,6 @@ export interface PlaygroundSearch {
   /** The search text of the chat list. */
   find?: string | undefined;
   /** The cursor of the chat list's page. */
-  after?: string | undefined;
 }
 
 /** Parses the search parameters of the Playground. */
@@ -22,6 +21,6 @@ export function validPlaygroundSearch(search: Record<string, unknown>): Playgrou
     model: textOf(search['model']),
     compare: textOf(search['compare']),
     find: textOf(search['find']),
-    after: textOf(search['after']),
+    ...pageOf(search),
   };
 }

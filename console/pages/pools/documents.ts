@@ -33,14 +33,14 @@ export const PoolFields = graphql(`
 
 export const PoolsQuery = graphql(
   `
-    query Pools($first: Int!, $after: String) {
+    query Pools($first: Int!, $after: String, $before: String) {
       viewer {
         id
         wallet {
           id
           cash
         }
-        pools(first: $first, after: $after) {
+        pools(first: $first, after: $after, before: $before) {
           nodes {
             ...PoolFields
           }

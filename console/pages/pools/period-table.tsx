@@ -37,12 +37,7 @@ function columnsOf(t: TFunction, periods: readonly PaidPeriod[]): Column<PaidPer
     },
     { id: 'from', header: t('pools.starts'), cell: ({ row }) => <Stamp at={row.original.startsAt} /> },
     { id: 'to', header: t('pools.ends'), cell: ({ row }) => <Stamp at={row.original.endsAt} /> },
-    {
-      id: 'entries',
-      header: t('pools.entries'),
-      meta: { from: 'xl' },
-      cell: ({ row }) => <References period={row.original} />,
-    },
+    { id: 'entries', header: t('pools.entries'), cell: ({ row }) => <References period={row.original} /> },
     {
       id: 'gift',
       header: t('pools.giftShort'),
@@ -52,7 +47,7 @@ function columnsOf(t: TFunction, periods: readonly PaidPeriod[]): Column<PaidPer
     {
       id: 'back',
       header: t('pools.refunded'),
-      meta: { right: true, from: 'lg' },
+      meta: { right: true },
       cell: ({ row }) => money(row.original.refunded),
     },
     {

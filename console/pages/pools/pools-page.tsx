@@ -5,6 +5,7 @@ import { requestIdOf } from '../../client.ts';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { useTitle } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
+import { pageVariables } from '../../components/search-parameters.ts';
 import { useTranslation } from '../../translation.ts';
 import { BuyPool } from './buy-pool.tsx';
 import { type Pool, PoolChanges, PoolsQuery } from './documents.ts';
@@ -19,7 +20,7 @@ export function PoolsPage() {
   const { t } = useTranslation();
   const search = useSearch({ from: '/signed-in/pools' });
   const navigate = useNavigate({ from: '/pools' });
-  const variables = { first: POOLS_PER_PAGE, after: search.after ?? null };
+  const variables = { first: POOLS_PER_PAGE, ...pageVariables(search) };
   const [{ data, error }, again] = useQuery({ query: PoolsQuery, variables });
   // The events update the cache, and with it the page.
   useSubscription({ query: StorefrontChanges });
@@ -33,9 +34,9 @@ export function PoolsPage() {
       <OperatorMessage storefront={storefront} />
       {pools.nodes.length > 0 && <OwnPools pools={pools.nodes} />}
       <Pager
-        after={search.after}
+        page={search}
         pageInfo={pools.pageInfo}
-        onGo={(after) => void navigate({ search: { ...search, after } })}
+        onGo={(page) => void navigate({ search: { ...search, ...page } })}
       />
       <section className="mt-10">
         <h2 className="mb-4 text-section">{t('purchase.buyTitle')}</h2>

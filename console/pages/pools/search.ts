@@ -1,13 +1,12 @@
 /** Search parameters of the pages of dedicated pools. */
-import { textOf, wordOf } from '../../components/search-parameters.ts';
+import { type ListPage, pageOf, wordOf } from '../../components/search-parameters.ts';
 
 /** Maximum number of models read from the address. The service has its own limit. */
 const MODELS_MAX = 200;
 
-export interface PoolsSearch {
+export interface PoolsSearch extends ListPage {
   /** Names of the picked models, in the order of picking. */
   models?: string[] | undefined;
-  after?: string | undefined;
 }
 
 export interface PoolSearch {
@@ -17,7 +16,7 @@ export interface PoolSearch {
 
 /** Parses the search parameters of the page of all pools. */
 export function validPoolsSearch(search: Record<string, unknown>): PoolsSearch {
-  return { models: namesOf(search['models']), after: textOf(search['after']) };
+  return { models: namesOf(search['models']), ...pageOf(search) };
 }
 
 function namesOf(value: unknown): string[] | undefined {

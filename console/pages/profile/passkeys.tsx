@@ -70,12 +70,7 @@ function PasskeyTable({ passkeys, onTask }: TableProps) {
       idOf={({ id }) => id}
       columns={[
         { id: 'name', header: t('passkeys.name'), cell: ({ row }) => name(row.original) },
-        {
-          id: 'made',
-          header: t('passkeys.made'),
-          meta: { from: 'lg' },
-          cell: ({ row }) => <Day at={row.original.createdAt} />,
-        },
+        { id: 'made', header: t('passkeys.made'), cell: ({ row }) => <Day at={row.original.createdAt} /> },
         { id: 'used', header: t('passkeys.used'), cell: ({ row }) => used(row.original) },
         {
           id: 'actions',

@@ -1,9 +1,9 @@
 /** Search parameters of the profile pages. */
-import { textOf, wordOf } from '../../components/search-parameters.ts';
+import { type ListPage, pageOf, textOf, wordOf } from '../../components/search-parameters.ts';
 
 /** Parses the search parameters of the access tokens page. */
-export function validTokensSearch(search: Record<string, unknown>): { after?: string | undefined } {
-  return { after: textOf(search['after']) };
+export function validTokensSearch(search: Record<string, unknown>): ListPage {
+  return pageOf(search);
 }
 
 const LINK_OUTCOMES = ['linked', 'taken', 'limit_reached', 'failed'] as const;

@@ -17,12 +17,12 @@ const TokenFields = graphql(`
 
 export const TokensQuery = graphql(
   `
-    query Tokens($first: Int!, $after: String) {
+    query Tokens($first: Int!, $after: String, $before: String) {
       viewer {
         id
         email
         role
-        accessTokens(first: $first, after: $after) {
+        accessTokens(first: $first, after: $after, before: $before) {
           nodes {
             ...TokenFields
           }

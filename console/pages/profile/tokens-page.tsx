@@ -7,6 +7,7 @@ import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { EmptyFirst } from '../../components/notice.tsx';
 import { Pager } from '../../components/pager.tsx';
+import { pageVariables } from '../../components/search-parameters.ts';
 import { StateWord, type Tone } from '../../components/state-word.tsx';
 import { Ago, Day } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
@@ -22,9 +23,9 @@ type Open = 'create' | Token;
 /** The page. */
 export function TokensPage() {
   const { t } = useTranslation();
-  const { after } = useSearch({ from: '/signed-in/profile/tokens' });
+  const page = useSearch({ from: '/signed-in/profile/tokens' });
   const navigate = useNavigate({ from: '/profile/tokens' });
-  const variables = { first: TOKENS_PER_PAGE, after: after ?? null };
+  const variables = { first: TOKENS_PER_PAGE, ...pageVariables(page) };
   const [{ data, error }, again] = useQuery({ query: TokensQuery, variables });
   const [open, setOpen] = useState<Open>();
   const create = (
@@ -53,11 +54,7 @@ export function TokensPage() {
           {nodes.some((token) => stateOf(token) !== 'ACTIVE') && (
             <p className="mt-3 text-hint text-ink-3">{t('tokens.endedKept')}</p>
           )}
-          <Pager
-            after={after}
-            pageInfo={pageInfo}
-            onGo={(next) => void navigate({ search: { after: next } })}
-          />
+          <Pager page={page} pageInfo={pageInfo} onGo={(next) => void navigate({ search: next })} />
           <Suspense>
             {open !== undefined && <TokenDialog admin={role === 'ADMIN'} open={open} onClose={close} />}
           </Suspense>
@@ -106,12 +103,7 @@ function TokenTable({ tokens, onRevoke }: { tokens: readonly Token[]; onRevoke: 
     { id: 'name', header: t('tokens.name'), cell: ({ row }) => <Name token={row.original} /> },
     { id: 'state', header: t('tokens.state'), cell: ({ row }) => state(row.original) },
     { id: 'expires', header: t('tokens.expires'), cell: ({ row }) => <Day at={row.original.expiresAt} /> },
-    {
-      id: 'used',
-      header: t('tokens.used'),
-      meta: { from: 'lg' },
-      cell: ({ row }) => <Used token={row.original} />,
-    },
+    { id: 'used', header: t('tokens.used'), cell: ({ row }) => <Used token={row.original} /> },
     {
       id: 'action',
       header: t('tokens.actions'),

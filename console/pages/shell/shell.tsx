@@ -127,7 +127,7 @@ function Frame({ viewer, baseAddress, children }: FrameProps) {
           id="content"
           tabIndex={-1}
           className={clsx(
-            'mx-auto w-full max-w-[1216px] flex-1 px-8 pt-6 pb-16 outline-none max-sm:px-4',
+            'mx-auto w-full max-w-[1216px] flex-1 px-8 pt-6 pb-16 outline-none [--bar:48px] max-sm:px-4',
             'max-sm:pt-4 max-sm:pb-36',
             FULL,
           )}

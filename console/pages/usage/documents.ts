@@ -1,5 +1,6 @@
 /** GraphQL operations of the usage page. */
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { PageFields } from '../answer-fields.ts';
 
 export const EntryFields = graphql(`
   fragment EntryFields on UsageEntry {
@@ -28,22 +29,27 @@ export const EntryFields = graphql(`
 
 export const UsageQuery = graphql(
   `
-    query Usage($first: Int!, $after: String, $filter: UsageFilter) {
+    query Usage(
+      $first: Int!
+      $after: String
+      $before: String
+      $filter: UsageFilter
+      $orderBy: UsageOrderInput
+    ) {
       viewer {
         id
-        usage(first: $first, after: $after, filter: $filter) {
+        usage(first: $first, after: $after, before: $before, filter: $filter, orderBy: $orderBy) {
           nodes {
             ...EntryFields
           }
           pageInfo {
-            hasNextPage
-            endCursor
+            ...PageFields
           }
         }
       }
     }
   `,
-  [EntryFields],
+  [EntryFields, PageFields],
 );
 
 /** The options of the filters. Loaded once, not with every page of the log. */

@@ -1,5 +1,5 @@
 /** Search parameters of the usage page. */
-import { textOf, wordOf } from '../../components/search-parameters.ts';
+import { type ListSearch, listOf, textOf, wordOf } from '../../components/search-parameters.ts';
 
 export const STATUSES = ['SUCCEEDED', 'FAILED', 'CANCELLED', 'THROTTLED'] as const;
 export const SOURCES = ['API_KEY', 'POOL_KEY', 'PLAYGROUND', 'PERSONAL_INTELLIGENCE'] as const;
@@ -11,7 +11,7 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 /** A day or an hour. */
 const BAR = /^(\d{4}-\d{2}-\d{2})(T([01]\d|2[0-3]))?$/;
 
-export interface UsageSearch {
+export interface UsageSearch extends ListSearch {
   model?: string | undefined;
   key?: string | undefined;
   status?: (typeof STATUSES)[number] | undefined;
@@ -32,7 +32,6 @@ export interface UsageSearch {
   by?: (typeof DIMENSIONS)[number] | undefined;
   measure?: (typeof MEASURES)[number] | undefined;
   view?: 'table' | undefined;
-  after?: string | undefined;
 }
 
 /** Parses the search parameters of the usage page. */
@@ -52,7 +51,7 @@ export function validUsageSearch(search: Record<string, unknown>): UsageSearch {
     by: wordOf(search['by'], DIMENSIONS),
     measure: wordOf(search['measure'], MEASURES),
     view: wordOf(search['view'], ['table'] as const),
-    after: textOf(search['after']),
+    ...listOf(search),
   };
 }
 

@@ -8,8 +8,12 @@ import { Button, buttonClass } from '../../components/button.tsx';
 import { EmptyFiltered, EmptyFirst, Failure, SkeletonRows } from '../../components/notice.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
+import { FIRST_PAGE, pageVariables } from '../../components/search-parameters.ts';
+import { orderBy } from '../../components/sort-order.ts';
+import type { ResultOf } from '../../graphql.ts';
 import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
+import type { PageFields } from '../answer-fields.ts';
 import { useBarText } from './bar-text.ts';
 import { conditionsOf, type UsageConditions } from './conditions.ts';
 import { UsageExport, UsageNamesQuery, UsageQuery, type UsageRow } from './documents.ts';
@@ -21,6 +25,10 @@ import { UsageTable } from './usage-table.tsx';
 import { useNewRows } from './use-new-rows.ts';
 
 const ROWS_PER_PAGE = 50;
+/** The order of the log without a choice. */
+const NEWEST_FIRST = '-time';
+/** Fields of the service that sort by a column. */
+const ORDERS = { time: 'CREATED_AT', cost: 'COST', taken: 'LATENCY' } as const;
 // The receipt names endpoint families with texts of the price list.
 const loadReceipt = () => Promise.all([import('./receipt.tsx'), loadWords(['pricing', 'receipt'])]);
 const Receipt = lazy(async () => ({ default: (await loadReceipt())[0].Receipt }));
@@ -31,7 +39,10 @@ export function UsagePage() {
   const search = useSearch({ from: '/signed-in/usage' });
   const filter = useConditions(search);
   const open = search.receipt ?? search.request;
-  const variables = { first: ROWS_PER_PAGE, after: search.after ?? null, filter };
+  const variables = {
+    ...{ first: ROWS_PER_PAGE, ...pageVariables(search), filter },
+    orderBy: orderBy(search.sort, ORDERS),
+  };
   const [{ data, error, fetching }, again] = useQuery({ query: UsageQuery, variables });
   const [{ data: names }] = useQuery({ query: UsageNamesQuery });
   const exporting = useUsageExport();
@@ -88,39 +99,32 @@ function useUsageExport() {
 
 interface LogProps {
   rows: readonly UsageRow[];
-  pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  pageInfo: ResultOf<typeof PageFields>;
   search: UsageSearch;
   filter: UsageConditions;
 }
 
 function Log({ rows, pageInfo, search, filter }: LogProps) {
   const { t } = useTranslation();
-  const barText = useBarText();
   const navigate = useNavigate({ from: '/usage' });
   const filtered = Object.keys(filter).length > 0;
-  const newest = search.after === undefined;
+  const newest = search.after === undefined && search.before === undefined && search.sort === undefined;
   const { shown, waiting, show } = useNewRows(rows, filter);
   const all = newest ? shown : rows;
-  const news = newest && waiting > 0 && (
-    <Button
-      className="!border-accent !text-accent"
-      icon={<ArrowUp size={16} strokeWidth={1.75} />}
-      onClick={show}
-    >
-      {t('usage.waiting', { count: waiting })}
-    </Button>
-  );
+  const sort = (wanted: string) => {
+    const change = { ...FIRST_PAGE, sort: wanted === NEWEST_FIRST ? undefined : wanted };
+    void navigate({ search: { ...search, ...change }, resetScroll: false });
+  };
   return (
     <section>
-      <div className="mb-2 flex min-h-8 items-center justify-between gap-3">
-        <h2 className="text-section">
-          {search.day === undefined
-            ? t('usage.requests')
-            : t('usage.requestsOn', { day: barText(search.day) })}
-        </h2>
-        <div role="status">{news}</div>
-      </div>
-      {all.length > 0 && <UsageTable rows={all} toReceipt={(id) => ({ ...search, receipt: id })} />}
+      <LogHead day={search.day} waiting={newest ? waiting : 0} onShow={show} />
+      {all.length > 0 && (
+        <UsageTable
+          rows={all}
+          toReceipt={(id) => ({ ...search, receipt: id })}
+          sorting={{ value: search.sort ?? NEWEST_FIRST, onSort: sort }}
+        />
+      )}
       {all.length === 0 && (filtered || !newest) && (
         <EmptyFiltered
           onClear={() => void navigate({ search: {} })}
@@ -129,11 +133,41 @@ function Log({ rows, pageInfo, search, filter }: LogProps) {
       )}
       {all.length === 0 && !filtered && newest && <NoUsage />}
       <Pager
-        after={search.after}
+        page={search}
         pageInfo={pageInfo}
-        onGo={(after) => void navigate({ search: { ...search, after } })}
+        onGo={(page) => void navigate({ search: { ...search, ...page } })}
       />
     </section>
+  );
+}
+
+interface HeadProps {
+  day: UsageSearch['day'];
+  /** Number of new rows that are not shown yet. */
+  waiting: number;
+  onShow: () => void;
+}
+
+function LogHead({ day, waiting, onShow }: HeadProps) {
+  const { t } = useTranslation();
+  const barText = useBarText();
+  return (
+    <div className="mb-2 flex min-h-8 items-center justify-between gap-3">
+      <h2 className="text-section">
+        {day === undefined ? t('usage.requests') : t('usage.requestsOn', { day: barText(day) })}
+      </h2>
+      <div role="status">
+        {waiting > 0 && (
+          <Button
+            className="!border-accent !text-accent"
+            icon={<ArrowUp size={16} strokeWidth={1.75} />}
+            onClick={onShow}
+          >
+            {t('usage.waiting', { count: waiting })}
+          </Button>
+        )}
+      </div>
+    </div>
   );
 }
 

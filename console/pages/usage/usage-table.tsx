@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { CircleCheck, CircleDot, CircleX, Gauge, type LucideIcon } from 'lucide-react';
 import { CopyIcon } from '../../components/copy.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
+import type { Sorting } from '../../components/table-types.ts';
 import { Duration, None } from '../../components/duration-text.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
 import { StateWord, type Tone } from '../../components/state-word.tsx';
@@ -27,13 +28,15 @@ interface UsageTableProps {
 }
 
 /** The rows of one page. */
-export function UsageTable({ rows, toReceipt }: UsageTableProps) {
+export function UsageTable({ rows, toReceipt, sorting }: UsageTableProps & { sorting?: Sorting }) {
   const { t, i18n } = useTranslation();
   const number = new Intl.NumberFormat(i18n.language);
   const align = decimalsOf(rows.map(({ cost }) => cost));
   return (
     <DataTable
       label={t('usage.requests')}
+      name="usage"
+      {...(sorting && { sorting })}
       rows={rows}
       idOf={({ id }) => id}
       columns={[...whoColumns(t), ...tokenColumns(t, number, align), ...outcomeColumns(t, toReceipt)]}
@@ -45,15 +48,15 @@ export function UsageTable({ rows, toReceipt }: UsageTableProps) {
 
 function whoColumns(t: TFunction): Column<UsageRow>[] {
   return [
-    { id: 'time', header: t('usage.time'), cell: ({ row }) => <Clock at={row.original.createdAt} /> },
+    {
+      id: 'time',
+      header: t('usage.time'),
+      meta: { sort: 'desc' },
+      cell: ({ row }) => <Clock at={row.original.createdAt} />,
+    },
     { id: 'model', header: t('usage.model'), cell: ({ row }) => <Model name={row.original.modelName} /> },
     { id: 'key', header: t('usage.key'), cell: ({ row }) => <KeyName row={row.original} /> },
-    {
-      id: 'source',
-      header: t('usage.source'),
-      meta: { from: 'xl' },
-      cell: ({ row }) => t(`usage.sources.${row.original.source}`),
-    },
+    { id: 'source', header: t('usage.source'), cell: ({ row }) => t(`usage.sources.${row.original.source}`) },
   ];
 }
 
@@ -64,22 +67,27 @@ function tokenColumns(t: TFunction, number: Intl.NumberFormat, align: number): C
     {
       id: 'in',
       header: t('usage.tokensIn'),
-      meta: { right: true, from: 'lg' },
+      meta: { right: true },
       cell: ({ row }) => count(row.original.inputTokens),
     },
     {
       id: 'cached',
       header: t('usage.tokensCached'),
-      meta: { right: true, from: '2xl' },
+      meta: { right: true, optional: true },
       cell: ({ row }) => count(row.original.cachedTokens),
     },
     {
       id: 'out',
       header: t('usage.tokensOut'),
-      meta: { right: true, from: 'lg' },
+      meta: { right: true },
       cell: ({ row }) => count(row.original.outputTokens),
     },
-    { id: 'cost', header: t('usage.cost'), meta: { right: true }, cell: ({ row }) => cost(row.original) },
+    {
+      id: 'cost',
+      header: t('usage.cost'),
+      meta: { right: true, sort: 'desc' },
+      cell: ({ row }) => cost(row.original),
+    },
   ];
 }
 
@@ -92,16 +100,16 @@ function outcomeColumns(t: TFunction, toReceipt: UsageTableProps['toReceipt']): 
     {
       id: 'taken',
       header: t('usage.duration'),
-      meta: { right: true, from: 'lg' },
+      meta: { right: true, sort: 'desc' },
       cell: ({ row }) => taken(row.original),
     },
     {
       id: 'first',
       header: t('usage.firstContent'),
-      meta: { right: true, from: '2xl' },
+      meta: { right: true, optional: true },
       cell: ({ row }) => first(row.original),
     },
-    { id: 'ip', header: t('usage.ip'), meta: { from: '2xl' }, cell: ({ row }) => address(row.original) },
+    { id: 'ip', header: t('usage.ip'), meta: { optional: true }, cell: ({ row }) => address(row.original) },
     {
       id: 'request',
       header: t('usage.requestId'),

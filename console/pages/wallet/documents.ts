@@ -19,7 +19,7 @@ export const LedgerFields = graphql(`
 
 export const WalletQuery = graphql(
   `
-    query Wallet($first: Int!, $after: String, $kinds: [LedgerKind!]) {
+    query Wallet($first: Int!, $after: String, $before: String, $kinds: [LedgerKind!]) {
       viewer {
         id
         wallet {
@@ -35,7 +35,7 @@ export const WalletQuery = graphql(
             monthly
             spentThisMonth
           }
-          ledger(first: $first, after: $after, kinds: $kinds) {
+          ledger(first: $first, after: $after, before: $before, kinds: $kinds) {
             nodes {
               ...LedgerFields
             }

@@ -49,6 +49,7 @@ export function EntryTable({ entries }: { entries: readonly Line[] }) {
   return (
     <DataTable
       label={t('wallet.entries')}
+      name="entries"
       rows={entries}
       idOf={(line) => (isRolled(line) ? `day ${line.id}` : line.id)}
       columns={columnsOf(t, entries)}
@@ -71,13 +72,12 @@ function columnsOf(t: TFunction, entries: readonly Line[]): Column<Line>[] {
     {
       id: 'reference',
       header: t('wallet.reference'),
-      meta: { from: '2xl' },
+      meta: { optional: true },
       cell: ({ row }) => !isRolled(row.original) && <Reference reference={row.original.reference} />,
     },
     {
       id: 'bucket',
       header: t('wallet.bucket'),
-      meta: { from: 'lg' },
       cell: ({ row }) => !isRolled(row.original) && <Tag>{t(`wallet.buckets.${row.original.bucket}`)}</Tag>,
     },
     {

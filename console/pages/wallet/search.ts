@@ -1,5 +1,5 @@
 /** Search parameters of the wallet page. */
-import { textOf, wordOf } from '../../components/search-parameters.ts';
+import { type ListPage, pageOf, textOf, wordOf } from '../../components/search-parameters.ts';
 
 export const LEDGER_KINDS = [
   'TOP_UP_CARD',
@@ -17,9 +17,8 @@ export const LEDGER_KINDS = [
   'GIFT_EXPIRY',
 ] as const;
 
-export interface WalletSearch {
+export interface WalletSearch extends ListPage {
   kind?: (typeof LEDGER_KINDS)[number] | undefined;
-  after?: string | undefined;
   /** The top-up from whose payment page the browser returns. */
   topup?: string | undefined;
   /** Whether the user left the payment page without paying. */
@@ -32,7 +31,7 @@ export interface WalletSearch {
 export function validWalletSearch(search: Record<string, unknown>): WalletSearch {
   return {
     kind: wordOf(search['kind'], LEDGER_KINDS),
-    after: textOf(search['after']),
+    ...pageOf(search),
     topup: textOf(search['topup']),
     cancelled: search['cancelled'] === undefined ? undefined : true,
     back: textOf(search['back']),

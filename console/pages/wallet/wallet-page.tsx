@@ -6,6 +6,7 @@ import { EmptyFiltered, EmptyFirst, Failure, SkeletonRows } from '../../componen
 import { Filter } from '../../components/menu.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
+import { pageVariables } from '../../components/search-parameters.ts';
 import { useTranslation } from '../../translation.ts';
 import { AddFunds } from './add-funds.tsx';
 import { AutoTopUp } from './auto-top-up.tsx';
@@ -26,7 +27,7 @@ export function WalletPage() {
   const search = useSearch({ from: '/signed-in/wallet' });
   const variables = {
     first: ENTRIES_PER_PAGE,
-    after: search.after ?? null,
+    ...pageVariables(search),
     kinds: search.kind ? [search.kind] : null,
   };
   const [{ data, error }, again] = useQuery({ query: WalletQuery, variables });
@@ -77,7 +78,7 @@ function Entries({ wallet, search }: { wallet: Wallet; search: WalletSearch }) {
   const navigate = useNavigate({ from: '/wallet' });
   const exporting = useLedgerExport();
   const { nodes, pageInfo } = wallet.ledger;
-  const filtered = search.kind !== undefined || search.after !== undefined;
+  const filtered = [search.kind, search.after, search.before].some((value) => value !== undefined);
   const kinds = LEDGER_KINDS.map((value) => ({ value, word: t(`wallet.kinds.${value}`) }));
   if (nodes.length === 0 && !filtered) {
     return (
@@ -107,9 +108,9 @@ function Entries({ wallet, search }: { wallet: Wallet; search: WalletSearch }) {
         <RolledTable entries={nodes} />
       )}
       <Pager
-        after={search.after}
+        page={search}
         pageInfo={pageInfo}
-        onGo={(after) => void navigate({ search: { ...search, after } })}
+        onGo={(page) => void navigate({ search: { ...search, ...page } })}
       />
     </section>
   );

@@ -7,6 +7,7 @@ import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { EmptyFirst, Failure, SkeletonRows } from '../../components/notice.tsx';
 import { Pager } from '../../components/pager.tsx';
+import { FIRST_PAGE, pageVariables } from '../../components/search-parameters.ts';
 import { StateWord, type Tone } from '../../components/state-word.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
@@ -20,8 +21,8 @@ const DELIVERIES_PER_PAGE = 25;
 /** The list. */
 export function Deliveries({ endpoint }: { endpoint: Endpoint }) {
   const { t } = useTranslation();
-  const [after, setAfter] = useState<string>();
-  const variables = { first: DELIVERIES_PER_PAGE, after: after ?? null };
+  const [page, setPage] = useState(FIRST_PAGE);
+  const variables = { first: DELIVERIES_PER_PAGE, ...pageVariables(page) };
   const [{ data, error }, again] = useQuery({ query: DeliveriesQuery, variables });
   const refresh = () => again({ requestPolicy: 'network-only' });
   const list = data?.webhookEndpoints.find(({ id }) => id === endpoint.id)?.deliveries;
@@ -45,7 +46,7 @@ export function Deliveries({ endpoint }: { endpoint: Endpoint }) {
         <EmptyFirst title={t('webhooks.noDeliveries')} sentence={t('webhooks.noDeliveriesSentence')} />
       )}
       {list && list.nodes.length > 0 && <DeliveryTable deliveries={list.nodes} onReplayed={refresh} />}
-      <Pager after={after} pageInfo={list?.pageInfo} onGo={setAfter} />
+      <Pager page={page} pageInfo={list?.pageInfo} onGo={setPage} />
     </Part>
   );
 }
@@ -87,6 +88,7 @@ function DeliveryTable({ deliveries, onReplayed }: TableProps) {
   return (
     <DataTable
       label={t('webhooks.deliveries')}
+      name="deliveries"
       rows={deliveries}
       idOf={({ id }) => id}
       columns={columns}

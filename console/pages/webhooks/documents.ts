@@ -49,10 +49,10 @@ export const WebhooksQuery = graphql(
 
 export const DeliveriesQuery = graphql(
   `
-    query WebhookDeliveries($first: Int!, $after: String) {
+    query WebhookDeliveries($first: Int!, $after: String, $before: String) {
       webhookEndpoints {
         id
-        deliveries(first: $first, after: $after) {
+        deliveries(first: $first, after: $after, before: $before) {
           nodes {
             ...DeliveryFields
           }

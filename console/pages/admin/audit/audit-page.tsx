@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { useQuery } from 'urql';
 import { Button } from '../../../components/button.tsx';
 import { EmptyFiltered } from '../../../components/notice.tsx';
+import { FIRST_PAGE, pageVariables } from '../../../components/search-parameters.ts';
 import { PageHead } from '../../../components/page-head.tsx';
 import { SearchField } from '../../../components/search-field.tsx';
 import { StateWord } from '../../../components/state-word.tsx';
@@ -23,9 +24,9 @@ const RECENT_EVENTS = 1_000;
 
 const AuditQuery = graphql(
   `
-    query Audit($first: Int!, $after: String, $filter: AuditFilter) {
+    query Audit($first: Int!, $after: String, $before: String, $filter: AuditFilter) {
       admin {
-        auditLog(first: $first, after: $after, filter: $filter) {
+        auditLog(first: $first, after: $after, before: $before, filter: $filter) {
           nodes {
             ...AuditFields
           }
@@ -61,7 +62,7 @@ export function AuditPage() {
   const navigate = useNavigate({ from: '/admin/audit' });
   const variables = {
     first: EVENTS_PER_PAGE,
-    after: search.after ?? null,
+    ...pageVariables(search),
     filter: {
       ...(search.search !== undefined && { targetId: search.search }),
       ...(search.action !== undefined && { actions: [search.action] }),
@@ -80,8 +81,8 @@ export function AuditPage() {
         connection={data?.admin?.auditLog}
         error={error}
         onRetry={again}
-        after={search.after}
-        onGo={(after) => void navigate({ search: { ...search, after } })}
+        page={search}
+        onGo={(page) => void navigate({ search: { ...search, ...page } })}
         empty={
           <EmptyFiltered sentence={t('admin.audit.none')} onClear={() => void navigate({ search: {} })} />
         }
@@ -110,7 +111,7 @@ function Filters({ search }: { search: AdminSearch }) {
           placeholder={t(`admin.audit.filters.${name}`)}
           value={search[name]}
           slash={index === 0}
-          onSearch={(text) => void navigate({ search: { ...search, after: undefined, [name]: text } })}
+          onSearch={(text) => void navigate({ search: { ...search, ...FIRST_PAGE, [name]: text } })}
         />
       ))}
     </div>

@@ -5,6 +5,7 @@ import { useDurationText } from '../../../components/duration.ts';
 import { StateWord } from '../../../components/state-word.tsx';
 import { Ago } from '../../../components/time.tsx';
 import { useNow } from '../../../components/use-now.ts';
+import { useSorted } from '../../../components/use-sorted.ts';
 import { useTranslation } from '../../../translation.ts';
 import type { ScheduledJob } from './documents.ts';
 import { JOBS } from './job-names.ts';
@@ -12,23 +13,53 @@ import { JOBS } from './job-names.ts';
 const CLOCK_MS = 5_000;
 const OVERDUE_MS = 60_000;
 
+/** The values by which the columns sort. Sorted by result in descending order, failed jobs are first. */
+const ORDERS = {
+  job: ({ name }: ScheduledJob) => name,
+  result: ({ lastError, lastRunAt }: ScheduledJob) => (lastError === null ? (lastRunAt === null ? 0 : 1) : 2),
+  last: ({ lastRunAt }: ScheduledJob) => lastRunAt ?? '',
+  next: ({ nextRunAt }: ScheduledJob) => nextRunAt ?? '',
+};
+
 interface JobProps {
   job: ScheduledJob;
 }
 
-/** The table, in the service's order. */
+/** The table; without a choice, in the service's order. */
 export function JobTable({ jobs }: { jobs: readonly ScheduledJob[] }) {
   const { t } = useTranslation();
+  const sorted = useSorted(jobs, ORDERS);
   return (
     <DataTable
       label={t('admin.health.jobs')}
-      rows={jobs}
+      name="jobs"
+      {...sorted}
       idOf={({ name }) => name}
       columns={[
-        { id: 'job', header: t('admin.health.job'), cell: ({ row }) => <Name job={row.original} /> },
-        { id: 'result', header: t('admin.health.result'), cell: ({ row }) => <Result job={row.original} /> },
-        { id: 'last', header: t('admin.health.last'), cell: ({ row }) => <Last job={row.original} /> },
-        { id: 'next', header: t('admin.health.next'), cell: ({ row }) => <Next job={row.original} /> },
+        {
+          id: 'job',
+          header: t('admin.health.job'),
+          meta: { sort: 'asc' },
+          cell: ({ row }) => <Name job={row.original} />,
+        },
+        {
+          id: 'result',
+          header: t('admin.health.result'),
+          meta: { sort: 'desc' },
+          cell: ({ row }) => <Result job={row.original} />,
+        },
+        {
+          id: 'last',
+          header: t('admin.health.last'),
+          meta: { sort: 'desc' },
+          cell: ({ row }) => <Last job={row.original} />,
+        },
+        {
+          id: 'next',
+          header: t('admin.health.next'),
+          meta: { sort: 'asc' },
+          cell: ({ row }) => <Next job={row.original} />,
+        },
       ]}
       card={(job) => <JobCard job={job} />}
     />

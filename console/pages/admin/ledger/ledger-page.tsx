@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useQuery } from 'urql';
 import { Filter } from '../../../components/menu.tsx';
 import { EmptyFiltered } from '../../../components/notice.tsx';
+import { FIRST_PAGE, pageVariables } from '../../../components/search-parameters.ts';
 import { PageHead } from '../../../components/page-head.tsx';
 import { SearchField } from '../../../components/search-field.tsx';
 import { graphql } from '../../../graphql.ts';
@@ -18,9 +19,9 @@ const ENTRIES_PER_PAGE = 50;
 
 const LedgerQuery = graphql(
   `
-    query Ledger($first: Int!, $after: String, $kinds: [LedgerKind!], $userId: ID) {
+    query Ledger($first: Int!, $after: String, $before: String, $kinds: [LedgerKind!], $userId: ID) {
       admin {
-        ledger(first: $first, after: $after, kinds: $kinds, userId: $userId) {
+        ledger(first: $first, after: $after, before: $before, kinds: $kinds, userId: $userId) {
           nodes {
             ...LedgerFields
           }
@@ -41,7 +42,7 @@ export function LedgerPage() {
   const navigate = useNavigate({ from: '/admin/ledger' });
   const variables = {
     first: ENTRIES_PER_PAGE,
-    after: search.after ?? null,
+    ...pageVariables(search),
     kinds: search.kind ? [search.kind] : null,
     userId: search.search ?? null,
   };
@@ -55,21 +56,21 @@ export function LedgerPage() {
           label={t('admin.ledger.search')}
           placeholder={t('admin.ledger.hint')}
           value={search.search}
-          onSearch={(text) => void navigate({ search: { ...search, search: text, after: undefined } })}
+          onSearch={(text) => void navigate({ search: { ...search, search: text, ...FIRST_PAGE } })}
         />
         <Filter
           name={t('wallet.kind')}
           value={search.kind}
           options={LEDGER_KINDS.map((value) => ({ value, word: t(`wallet.kinds.${value}`) }))}
-          onChange={(kind) => void navigate({ search: { ...search, kind, after: undefined } })}
+          onChange={(kind) => void navigate({ search: { ...search, kind, ...FIRST_PAGE } })}
         />
       </div>
       <PagedList
         connection={data?.admin?.ledger}
         error={error}
         onRetry={again}
-        after={search.after}
-        onGo={(after) => void navigate({ search: { ...search, after } })}
+        page={search}
+        onGo={(page) => void navigate({ search: { ...search, ...page } })}
         empty={
           <EmptyFiltered sentence={t('wallet.filtered')} onClear={() => void navigate({ search: {} })} />
         }

@@ -21,6 +21,7 @@ import { EmptyFirst } from '../../../components/notice.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import { StateWord, type Tone } from '../../../components/state-word.tsx';
 import { Day } from '../../../components/time.tsx';
+import { useSorted } from '../../../components/use-sorted.ts';
 import { type TFunction, useTranslation } from '../../../translation.ts';
 import { AdminCatalogQuery, type AdminModel } from './documents.ts';
 import type { ModelTask } from './model-dialogs.tsx';
@@ -77,6 +78,19 @@ export function ModelsPage() {
   );
 }
 
+/** The values by which the columns sort. */
+const ORDERS = {
+  name: ({ name }: AdminModel) => name,
+  tier: ({ tier }: AdminModel) => tier,
+  state: ({ state }: AdminModel) => STATES.indexOf(state),
+  routes: enabledRoutes,
+  price: ({ pricePerRequest }: AdminModel) => Number(pricePerRequest),
+};
+
+function enabledRoutes({ routes }: AdminModel): number {
+  return routes?.filter((route) => route.enabled).length ?? 0;
+}
+
 interface ModelTableProps {
   models: readonly AdminModel[];
   onTask: (task: ModelTask) => void;
@@ -84,11 +98,13 @@ interface ModelTableProps {
 
 function ModelTable({ models, onTask }: ModelTableProps) {
   const { t } = useTranslation();
+  const sorted = useSorted(models, ORDERS);
   const align = decimalsOf(models.map(({ pricePerRequest }) => pricePerRequest));
   return (
     <DataTable
       label={t('admin.places.models')}
-      rows={models}
+      name="models"
+      {...sorted}
       idOf={({ id }) => id}
       columns={columnsOf(t, align, onTask)}
       card={(model) => (
@@ -109,24 +125,34 @@ function ModelTable({ models, onTask }: ModelTableProps) {
 
 function columnsOf(t: TFunction, align: number, onTask: ModelTableProps['onTask']): Column<AdminModel>[] {
   return [
-    { id: 'name', header: t('pricing.model'), cell: ({ row }) => <Name model={row.original} /> },
+    {
+      id: 'name',
+      header: t('pricing.model'),
+      meta: { sort: 'asc' },
+      cell: ({ row }) => <Name model={row.original} />,
+    },
     {
       id: 'tier',
       header: t('pricing.tier'),
-      meta: { from: 'lg' },
+      meta: { sort: 'asc' },
       cell: ({ row }) => t(`pricing.tiers.${row.original.tier}`),
     },
-    { id: 'state', header: t('admin.state'), cell: ({ row }) => <State model={row.original} /> },
+    {
+      id: 'state',
+      header: t('admin.state'),
+      meta: { sort: 'asc' },
+      cell: ({ row }) => <State model={row.original} />,
+    },
     {
       id: 'routes',
       header: t('admin.routes'),
-      meta: { right: true },
+      meta: { right: true, sort: 'asc' },
       cell: ({ row }) => <Routes model={row.original} />,
     },
     {
       id: 'price',
       header: t('admin.models.price'),
-      meta: { right: true },
+      meta: { right: true, sort: 'desc' },
       cell: ({ row }) => (
         <Money amount={row.original.pricePerRequest} align={align} className="font-semibold" />
       ),
@@ -159,9 +185,9 @@ function State({ model: { state, deprecation } }: { model: AdminModel }) {
   );
 }
 
-function Routes({ model: { routes } }: { model: AdminModel }) {
+function Routes({ model }: { model: AdminModel }) {
   const { t } = useTranslation();
-  const enabled = routes?.filter((route) => route.enabled).length ?? 0;
+  const enabled = enabledRoutes(model);
   if (enabled === 0) return <span className="text-warn">{t('state.none')}</span>;
   return enabled;
 }

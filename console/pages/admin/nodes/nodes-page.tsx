@@ -9,7 +9,7 @@ import {
   type LucideIcon,
   Plus,
 } from 'lucide-react';
-import { lazy, Suspense } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { useQuery, useSubscription } from 'urql';
 import { Button } from '../../../components/button.tsx';
 import { type Column, DataTable } from '../../../components/data-table.tsx';
@@ -18,7 +18,8 @@ import { Money } from '../../../components/money.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import { StateWord, type Tone } from '../../../components/state-word.tsx';
 import { Ago } from '../../../components/time.tsx';
-import { useTranslation } from '../../../translation.ts';
+import { useSorted } from '../../../components/use-sorted.ts';
+import { type TFunction, useTranslation } from '../../../translation.ts';
 import { type AdminNode, NodeChanges, NodesQuery } from './documents.ts';
 import { Region } from '../region.tsx';
 import { useTask } from '../use-task.ts';
@@ -106,53 +107,77 @@ interface NodeTableProps {
   onForget: (node: AdminNode) => void;
 }
 
-function NodeTable({ nodes, onRotate, onDrain, onForget }: NodeTableProps) {
+/** The values by which the columns sort. */
+const ORDERS = {
+  name: ({ name }: AdminNode) => name,
+  state: ({ state, retired }: AdminNode) => (retired ? 'RETIRED' : state),
+  appliedRevision: ({ appliedRevision }: AdminNode) => appliedRevision,
+  inflight: ({ inflight }: AdminNode) => inflight,
+  rps: ({ rps }: AdminNode) => Number(rps),
+  usageBacklog: ({ usageBacklog }: AdminNode) => usageBacklog,
+  seen: ({ lastSeenAt }: AdminNode) => lastSeenAt ?? '',
+};
+
+function NodeTable({ nodes, ...tasks }: NodeTableProps) {
   const { t, i18n } = useTranslation();
   const number = new Intl.NumberFormat(i18n.language);
-  const state = (node: AdminNode) => <NodeState node={node} />;
-  const rotate = (node: AdminNode) => <Actions {...{ node, onRotate, onDrain, onForget }} />;
-  const figure = (
-    id: 'inflight' | 'usageBacklog' | 'appliedRevision',
-    from?: 'lg' | 'xl',
-  ): Column<AdminNode> => ({
-    id,
-    header: t(`admin.nodes.${id}`),
-    meta: { right: true, ...(from && { from }) },
-    cell: ({ row }) => number.format(row.original[id]),
-  });
+  const sorted = useSorted(nodes, ORDERS);
   return (
     <DataTable
       label={t('admin.places.nodes')}
-      rows={nodes}
+      name="nodes"
+      {...sorted}
       idOf={({ id }) => id}
-      columns={[
-        { id: 'name', header: t('admin.name'), cell: ({ row }) => <Name node={row.original} /> },
-        { id: 'state', header: t('admin.state'), cell: ({ row }) => state(row.original) },
-        figure('appliedRevision'),
-        figure('inflight'),
-        {
-          id: 'rps',
-          header: t('admin.nodes.rps'),
-          meta: { right: true, from: 'lg' },
-          cell: ({ row }) => row.original.rps,
-        },
-        figure('usageBacklog', 'lg'),
-        {
-          id: 'seen',
-          header: t('admin.nodes.seen'),
-          meta: { from: 'xl' },
-          cell: ({ row }) => <Seen node={row.original} />,
-        },
-        {
-          id: 'rotate',
-          header: t('admin.actions'),
-          meta: { silent: true, right: true },
-          cell: ({ row }) => rotate(row.original),
-        },
-      ]}
-      card={(node) => <NodeCard node={node} {...{ onRotate, onDrain, onForget }} />}
+      columns={columnsOf(t, number, (node) => (
+        <Actions node={node} {...tasks} />
+      ))}
+      card={(node) => <NodeCard node={node} {...tasks} />}
     />
   );
+}
+
+function columnsOf(
+  t: TFunction,
+  number: Intl.NumberFormat,
+  actions: (node: AdminNode) => ReactNode,
+): Column<AdminNode>[] {
+  const figure = (id: 'inflight' | 'usageBacklog' | 'appliedRevision'): Column<AdminNode> => ({
+    id,
+    header: t(`admin.nodes.${id}`),
+    meta: { right: true, sort: 'desc' },
+    cell: ({ row }) => number.format(row.original[id]),
+  });
+  const state = (node: AdminNode) => <NodeState node={node} />;
+  return [
+    {
+      id: 'name',
+      header: t('admin.name'),
+      meta: { sort: 'asc' },
+      cell: ({ row }) => <Name node={row.original} />,
+    },
+    { id: 'state', header: t('admin.state'), meta: { sort: 'asc' }, cell: ({ row }) => state(row.original) },
+    figure('appliedRevision'),
+    figure('inflight'),
+    {
+      id: 'rps',
+      header: t('admin.nodes.rps'),
+      meta: { right: true, sort: 'desc' },
+      cell: ({ row }) => row.original.rps,
+    },
+    figure('usageBacklog'),
+    {
+      id: 'seen',
+      header: t('admin.nodes.seen'),
+      meta: { sort: 'desc' },
+      cell: ({ row }) => <Seen node={row.original} />,
+    },
+    {
+      id: 'rotate',
+      header: t('admin.actions'),
+      meta: { silent: true, right: true },
+      cell: ({ row }) => actions(row.original),
+    },
+  ];
 }
 
 function NodeState({ node }: { node: AdminNode }) {

@@ -22,6 +22,8 @@ export const TopUpsQuery = graphql(
     query AdminTopUps(
       $first: Int!
       $after: String
+      $before: String
+      $orderBy: TopUpOrder
       $method: TopUpMethod
       $states: [TopUpState!]
       $stuck: Boolean
@@ -31,6 +33,8 @@ export const TopUpsQuery = graphql(
         topUps(
           first: $first
           after: $after
+          before: $before
+          orderBy: $orderBy
           method: $method
           states: $states
           stuck: $stuck

@@ -54,13 +54,12 @@ function columnsOf(
     {
       id: 'contract',
       header: t('payments.chains.contract'),
-      meta: { from: 'lg' },
       cell: ({ row }) => <code className="break-all">{row.original.contract}</code>,
     },
     {
       id: 'decimals',
       header: t('payments.chains.decimals'),
-      meta: { right: true, from: 'xl' },
+      meta: { right: true },
       cell: ({ row }) => row.original.decimals,
     },
     { id: 'state', header: t('admin.state'), cell: ({ row }) => <Enabled on={row.original.enabled} /> },

@@ -1,6 +1,7 @@
 /** Tables of top-ups and of deposits of all users. */
 import { Link } from '@tanstack/react-router';
 import { type Column, DataTable } from '../../../components/data-table.tsx';
+import type { Sorting } from '../../../components/table-types.ts';
 import { decimalsOf, Money } from '../../../components/money.tsx';
 import { Stamp } from '../../../components/time.tsx';
 import { type TFunction, useTranslation } from '../../../translation.ts';
@@ -13,14 +14,17 @@ interface RowsProps {
   topUps: readonly AdminTopUp[];
   /** Shows the confirmations and the transaction of each deposit. */
   deposits: boolean;
+  sorting: Sorting;
 }
 
 /** The table; on a phone, cards. A row leads to the top-up. */
-export function TopUpRows({ topUps, deposits }: RowsProps) {
+export function TopUpRows({ topUps, deposits, sorting }: RowsProps) {
   const { t } = useTranslation();
   return (
     <DataTable
       label={t(deposits ? 'payments.tabs.deposits' : 'payments.tabs.topUps')}
+      name={deposits ? 'deposits' : 'top-ups'}
+      sorting={sorting}
       rows={topUps}
       idOf={({ id }) => id}
       columns={columnsOf(t, topUps, deposits)}
@@ -39,7 +43,7 @@ function columnsOf(t: TFunction, topUps: readonly AdminTopUp[], deposits: boolea
     {
       id: 'confirmations',
       header: t('payments.topUp.confirmations'),
-      meta: { right: true, from: 'lg' },
+      meta: { right: true },
       cell: ({ row }) => <Confirmations topUp={row.original} />,
     },
     {
@@ -49,7 +53,12 @@ function columnsOf(t: TFunction, topUps: readonly AdminTopUp[], deposits: boolea
     },
   ];
   return [
-    { id: 'time', header: t('wallet.time'), cell: ({ row }) => <When topUp={row.original} /> },
+    {
+      id: 'time',
+      header: t('wallet.time'),
+      meta: { sort: 'desc' },
+      cell: ({ row }) => <When topUp={row.original} />,
+    },
     {
       id: 'user',
       header: t('payments.user'),
@@ -58,7 +67,6 @@ function columnsOf(t: TFunction, topUps: readonly AdminTopUp[], deposits: boolea
     {
       id: 'how',
       header: t(deposits ? 'wallet.pay.token' : 'wallet.pay.how'),
-      meta: { from: 'lg' },
       cell: ({ row }) => <TopUpWay topUp={row.original} />,
     },
     { id: 'state', header: t('admin.state'), cell: ({ row }) => <State topUp={row.original} /> },
@@ -66,7 +74,7 @@ function columnsOf(t: TFunction, topUps: readonly AdminTopUp[], deposits: boolea
     {
       id: 'amount',
       header: t('wallet.amount'),
-      meta: { right: true },
+      meta: { right: true, sort: 'desc' },
       cell: ({ row }) => <Money amount={row.original.amount} align={align} className="font-semibold" />,
     },
   ];

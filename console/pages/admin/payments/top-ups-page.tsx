@@ -2,6 +2,8 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useQuery } from 'urql';
 import { EmptyFiltered, EmptyFirst } from '../../../components/notice.tsx';
+import { FIRST_PAGE, pageVariables } from '../../../components/search-parameters.ts';
+import { orderBy } from '../../../components/sort-order.ts';
 import { useTranslation } from '../../../translation.ts';
 import { PagedList } from '../paged-list.tsx';
 import { TopUpsQuery } from './documents.ts';
@@ -44,11 +46,17 @@ function TopUpList({ search, onSearch, deposits }: ListProps) {
         connection={data?.admin?.topUps}
         error={error}
         onRetry={again}
-        after={search.after}
-        onGo={(after) => onSearch({ ...search, after })}
+        page={search}
+        onGo={(page) => onSearch({ ...search, ...page })}
         empty={<NoTopUps search={search} onSearch={onSearch} deposits={deposits} />}
       >
-        {(topUps) => <TopUpRows topUps={topUps} deposits={deposits} />}
+        {(topUps) => (
+          <TopUpRows
+            topUps={topUps}
+            deposits={deposits}
+            sorting={{ value: search.sort, onSort: (sort) => onSearch({ ...search, ...FIRST_PAGE, sort }) }}
+          />
+        )}
       </PagedList>
     </PaymentsFrame>
   );
@@ -56,17 +64,22 @@ function TopUpList({ search, onSearch, deposits }: ListProps) {
 
 function NoTopUps({ search, onSearch, deposits }: ListProps) {
   const { t } = useTranslation();
-  if (Object.values(search).some((value) => value !== undefined))
+  const { sort: _order, ...conditions } = search;
+  if (Object.values(conditions).some((value) => value !== undefined))
     return <EmptyFiltered sentence={t('payments.noneFits')} onClear={() => onSearch({})} />;
   if (deposits)
     return <EmptyFirst title={t('payments.noDeposits')} sentence={t('payments.noDepositsSentence')} />;
   return <EmptyFirst title={t('payments.none')} sentence={t('payments.noneSentence')} />;
 }
 
-function variablesOf({ state, method, user, stuck, after }: PaymentsSearch) {
+/** Fields of the service that sort by a column. */
+const ORDERS = { time: 'CREATED_AT', amount: 'AMOUNT' } as const;
+
+function variablesOf({ state, method, user, stuck, sort, ...page }: PaymentsSearch) {
   return {
     first: TOP_UPS_PER_PAGE,
-    after: after ?? null,
+    ...pageVariables(page),
+    orderBy: orderBy(sort, ORDERS),
     method: method ?? null,
     states: state ? [state] : null,
     stuck: stuck ?? null,

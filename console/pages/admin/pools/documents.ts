@@ -6,9 +6,23 @@ import { PeriodFields } from '../../pools/period-documents.ts';
 
 export const AdminPoolsQuery = graphql(
   `
-    query AdminPools($first: Int!, $after: String, $search: String, $state: [PoolState!]) {
+    query AdminPools(
+      $first: Int!
+      $after: String
+      $before: String
+      $search: String
+      $state: [PoolState!]
+      $orderBy: PoolOrder
+    ) {
       admin {
-        pools(first: $first, after: $after, search: $search, state: $state) {
+        pools(
+          first: $first
+          after: $after
+          before: $before
+          search: $search
+          state: $state
+          orderBy: $orderBy
+        ) {
           nodes {
             ...PoolFields
             owner {

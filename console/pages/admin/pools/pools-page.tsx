@@ -5,7 +5,10 @@ import { useQuery } from 'urql';
 import { type Column, DataTable } from '../../../components/data-table.tsx';
 import { Filter } from '../../../components/menu.tsx';
 import { EmptyFiltered, EmptyFirst } from '../../../components/notice.tsx';
+import { FIRST_PAGE, pageVariables } from '../../../components/search-parameters.ts';
 import { PageHead } from '../../../components/page-head.tsx';
+import { orderBy } from '../../../components/sort-order.ts';
+import type { Sorting } from '../../../components/table-types.ts';
 import { SearchField } from '../../../components/search-field.tsx';
 import { StateWord } from '../../../components/state-word.tsx';
 import { Stamp } from '../../../components/time.tsx';
@@ -35,30 +38,43 @@ export function PoolsPage() {
         connection={data?.admin?.pools}
         error={error}
         onRetry={again}
-        after={search.after}
-        onGo={(after) => void navigate({ search: { ...search, after } })}
+        page={search}
+        onGo={(page) => void navigate({ search: { ...search, ...page } })}
         empty={<NoPools search={search} />}
       >
-        {(pools) => <PoolTable pools={pools} onTask={setTask} />}
+        {(pools) => (
+          <PoolTable
+            pools={pools}
+            onTask={setTask}
+            sorting={{
+              value: search.sort,
+              onSort: (sort) => void navigate({ search: { ...search, ...FIRST_PAGE, sort } }),
+            }}
+          />
+        )}
       </PagedList>
       <Suspense>{task && <PoolDialogs task={task} onClose={close} />}</Suspense>
     </>
   );
 }
 
-function variablesOf({ search, state, after }: PoolListSearch) {
+/** Fields of the service that sort by a column. */
+const ORDERS = { name: 'NAME', ends: 'ENDS_AT' } as const;
+
+function variablesOf({ search, state, sort, ...page }: PoolListSearch) {
   return {
     first: POOLS_PER_PAGE,
-    after: after ?? null,
+    ...pageVariables(page),
+    orderBy: orderBy(sort, ORDERS),
     search: search ?? null,
     state: state ? [state] : null,
   };
 }
 
-function NoPools({ search: { search, state, after } }: { search: PoolListSearch }) {
+function NoPools({ search: { search, state, after, before } }: { search: PoolListSearch }) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/admin/pools' });
-  if ((search ?? state ?? after) === undefined)
+  if ((search ?? state ?? after ?? before) === undefined)
     return <EmptyFirst title={t('storefront.noPools')} sentence={t('storefront.noPoolsSentence')} />;
   return <EmptyFiltered sentence={t('storefront.noneFits')} onClear={() => void navigate({ search: {} })} />;
 }
@@ -67,7 +83,7 @@ function Filters({ search }: { search: PoolListSearch }) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/admin/pools' });
   const set = (change: Partial<PoolListSearch>) =>
-    void navigate({ search: { ...search, after: undefined, ...change } });
+    void navigate({ search: { ...search, ...FIRST_PAGE, ...change } });
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2">
       <SearchField
@@ -89,13 +105,16 @@ function Filters({ search }: { search: PoolListSearch }) {
 interface PoolTableProps {
   pools: readonly AdminPool[];
   onTask: (task: PoolTask) => void;
+  sorting: Sorting;
 }
 
-function PoolTable({ pools, onTask }: PoolTableProps) {
+function PoolTable({ pools, onTask, sorting }: PoolTableProps) {
   const { t } = useTranslation();
   return (
     <DataTable
       label={t('storefront.pools')}
+      name="pools"
+      sorting={sorting}
       rows={pools}
       idOf={({ id }) => id}
       columns={columnsOf(t, onTask)}
@@ -106,22 +125,27 @@ function PoolTable({ pools, onTask }: PoolTableProps) {
 
 function columnsOf(t: TFunction, onTask: PoolTableProps['onTask']): Column<AdminPool>[] {
   return [
-    { id: 'name', header: t('pools.name'), cell: ({ row }) => <Name pool={row.original} /> },
-    { id: 'state', header: t('admin.state'), cell: ({ row }) => <State state={row.original.state} /> },
     {
-      id: 'owner',
-      header: t('storefront.owner'),
-      meta: { from: 'lg' },
-      cell: ({ row }) => row.original.owner?.email,
+      id: 'name',
+      header: t('pools.name'),
+      meta: { sort: 'asc' },
+      cell: ({ row }) => <Name pool={row.original} />,
     },
+    { id: 'state', header: t('admin.state'), cell: ({ row }) => <State state={row.original.state} /> },
+    { id: 'owner', header: t('storefront.owner'), cell: ({ row }) => row.original.owner?.email },
     { id: 'rate', header: t('pools.rate'), meta: { right: true }, cell: ({ row }) => rateOf(row.original) },
     {
       id: 'throttled',
       header: t('pools.throttledDay'),
-      meta: { right: true, from: 'xl' },
+      meta: { right: true },
       cell: ({ row }) => throttledOf(row.original),
     },
-    { id: 'ends', header: t('pools.ends'), cell: ({ row }) => <Stamp at={row.original.endsAt} /> },
+    {
+      id: 'ends',
+      header: t('pools.ends'),
+      meta: { sort: 'asc' },
+      cell: ({ row }) => <Stamp at={row.original.endsAt} />,
+    },
     {
       id: 'menu',
       header: t('admin.actions'),

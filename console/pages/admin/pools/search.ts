@@ -1,20 +1,15 @@
 /** The query parameters in the address of the page that lists the pools of all users. */
-import { textOf, wordOf } from '../../../components/search-parameters.ts';
+import { type ListSearch, listOf, textOf, wordOf } from '../../../components/search-parameters.ts';
 
 /** States of a pool that the list can be filtered by. */
 export const POOL_STATES = ['ACTIVE', 'EXPIRING', 'EXPIRED', 'CANCELLED'] as const;
 
-export interface PoolListSearch {
+export interface PoolListSearch extends ListSearch {
   search?: string | undefined;
   state?: (typeof POOL_STATES)[number] | undefined;
-  after?: string | undefined;
 }
 
 /** Reads the query parameters. A parameter of another form becomes undefined. */
 export function validPoolListSearch(search: Record<string, unknown>): PoolListSearch {
-  return {
-    search: textOf(search['search']),
-    state: wordOf(search['state'], POOL_STATES),
-    after: textOf(search['after']),
-  };
+  return { search: textOf(search['search']), state: wordOf(search['state'], POOL_STATES), ...listOf(search) };
 }

@@ -116,12 +116,7 @@ function routeColumns(t: TFunction, actions: (route: Route) => ReactNode): Colum
       header: t('pricing.model'),
       cell: ({ row }) => <code className="font-semibold">{row.original.model.name}</code>,
     },
-    {
-      id: 'families',
-      header: t('admin.families'),
-      meta: { from: 'xl' },
-      cell: ({ row }) => familiesOf(t, row.original),
-    },
+    { id: 'families', header: t('admin.families'), cell: ({ row }) => familiesOf(t, row.original) },
     {
       id: 'name',
       header: t('admin.upstreams.upstreamModel'),
@@ -142,7 +137,6 @@ function routeColumns(t: TFunction, actions: (route: Route) => ReactNode): Colum
     {
       id: 'state',
       header: t('admin.state'),
-      meta: { from: 'lg' },
       cell: ({ row: { original } }) => <RouteState route={original} />,
     },
     {

@@ -4,12 +4,13 @@ import { Plus } from 'lucide-react';
 import { lazy, Suspense } from 'react';
 import { useQuery } from 'urql';
 import { Button } from '../../../components/button.tsx';
-import { DataTable } from '../../../components/data-table.tsx';
+import { type Column, DataTable } from '../../../components/data-table.tsx';
 import { EmptyFirst } from '../../../components/notice.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import { Tag } from '../../../components/tag.tsx';
 import { useEvery } from '../../../components/use-now.ts';
-import { useTranslation } from '../../../translation.ts';
+import { useSorted } from '../../../components/use-sorted.ts';
+import { type TFunction, useTranslation } from '../../../translation.ts';
 import { NotFound } from '../../shell/not-found.tsx';
 import { Region } from '../region.tsx';
 import { useTask } from '../use-task.ts';
@@ -79,9 +80,69 @@ function List({ providers, onTask }: ListProps) {
   );
 }
 
+/** The values by which the columns sort. */
+const ORDERS = {
+  name: ({ name }: Provider) => name,
+  state: ({ enabled }: Provider) => (enabled ? 0 : 1),
+  routes: ({ routes }: Provider) => routes.length,
+  credentials: ({ credentials }: Provider) => credentials.length,
+};
+
 function ProviderTable({ providers }: Pick<ListProps, 'providers'>) {
   const { t } = useTranslation();
-  const name = (provider: Provider) => (
+  const sorted = useSorted(providers, ORDERS);
+  return (
+    <DataTable
+      label={t('admin.places.upstreams')}
+      name="upstreams"
+      {...sorted}
+      idOf={({ id }) => id}
+      columns={columnsOf(t)}
+      card={(provider) => (
+        <div className="flex items-start justify-between gap-3">
+          <div className="min-w-0">
+            <Name provider={provider} />
+          </div>
+          <Enabled on={provider.enabled} />
+        </div>
+      )}
+    />
+  );
+}
+
+function columnsOf(t: TFunction): Column<Provider>[] {
+  const name = (provider: Provider) => <Name provider={provider} />;
+  return [
+    { id: 'name', header: t('admin.name'), meta: { sort: 'asc' }, cell: ({ row }) => name(row.original) },
+    {
+      id: 'state',
+      header: t('admin.state'),
+      meta: { sort: 'asc' },
+      cell: ({ row }) => <Enabled on={row.original.enabled} />,
+    },
+    {
+      id: 'protocols',
+      header: t('admin.protocols'),
+      cell: ({ row }) => <Protocols provider={row.original} />,
+    },
+    {
+      id: 'routes',
+      header: t('admin.routes'),
+      meta: { right: true, sort: 'desc' },
+      cell: ({ row }) => row.original.routes.length,
+    },
+    {
+      id: 'credentials',
+      header: t('admin.credentials'),
+      meta: { right: true, sort: 'desc' },
+      cell: ({ row }) => row.original.credentials.length,
+    },
+  ];
+}
+
+function Name({ provider }: { provider: Provider }) {
+  const { t } = useTranslation();
+  return (
     <>
       <Link to="/admin/upstreams/$id" params={{ id: provider.id }} className="row-link font-[550]">
         {provider.name}
@@ -92,40 +153,5 @@ function ProviderTable({ providers }: Pick<ListProps, 'providers'>) {
       </div>
       <UpstreamHealthWord health={provider.health} />
     </>
-  );
-  return (
-    <DataTable
-      label={t('admin.places.upstreams')}
-      rows={providers}
-      idOf={({ id }) => id}
-      columns={[
-        { id: 'name', header: t('admin.name'), cell: ({ row }) => name(row.original) },
-        { id: 'state', header: t('admin.state'), cell: ({ row }) => <Enabled on={row.original.enabled} /> },
-        {
-          id: 'protocols',
-          header: t('admin.protocols'),
-          meta: { from: 'lg' },
-          cell: ({ row }) => <Protocols provider={row.original} />,
-        },
-        {
-          id: 'routes',
-          header: t('admin.routes'),
-          meta: { right: true },
-          cell: ({ row }) => row.original.routes.length,
-        },
-        {
-          id: 'credentials',
-          header: t('admin.credentials'),
-          meta: { right: true },
-          cell: ({ row }) => row.original.credentials.length,
-        },
-      ]}
-      card={(provider) => (
-        <div className="flex items-start justify-between gap-3">
-          <div className="min-w-0">{name(provider)}</div>
-          <Enabled on={provider.enabled} />
-        </div>
-      )}
-    />
   );
 }

@@ -23,9 +23,23 @@ export const UserFields = graphql(`
 
 export const UsersQuery = graphql(
   `
-    query Users($first: Int!, $after: String, $search: String, $states: [UserState!]) {
+    query Users(
+      $first: Int!
+      $after: String
+      $before: String
+      $search: String
+      $states: [UserState!]
+      $orderBy: UserOrder
+    ) {
       admin {
-        users(first: $first, after: $after, search: $search, states: $states) {
+        users(
+          first: $first
+          after: $after
+          before: $before
+          search: $search
+          states: $states
+          orderBy: $orderBy
+        ) {
           nodes {
             ...UserFields
           }

@@ -8,7 +8,11 @@ import { type Column, DataTable } from '../../../components/data-table.tsx';
 import { Filter, Menu } from '../../../components/menu.tsx';
 import { Money } from '../../../components/money.tsx';
 import { EmptyFiltered } from '../../../components/notice.tsx';
+import { FIRST_PAGE, pageVariables } from '../../../components/search-parameters.ts';
 import { PageHead } from '../../../components/page-head.tsx';
+import { orderBy } from '../../../components/sort-order.ts';
+import type { Sorting } from '../../../components/table-types.ts';
+import { useSelection } from '../../../components/use-selection.ts';
 import { SearchField } from '../../../components/search-field.tsx';
 import { Tag } from '../../../components/tag.tsx';
 import { Day } from '../../../components/time.tsx';
@@ -20,7 +24,10 @@ import { UserStateWord } from './user-facts.tsx';
 import { type UserTask, useUserEntries } from './user-tasks.ts';
 
 const USERS_PER_PAGE = 50;
+/** Fields of the service that sort by a column. */
+const ORDERS = { email: 'EMAIL', since: 'CREATED_AT' } as const;
 const loadDialogs = () => import('./user-dialogs.tsx');
+const UserBulk = lazy(async () => ({ default: (await import('./user-bulk.tsx')).UserBulk }));
 const UserDialogs = lazy(async () => ({ default: (await loadDialogs()).UserDialogs }));
 
 /** The list of users. */
@@ -47,13 +54,22 @@ export function UsersPage() {
         connection={data?.admin?.users}
         error={error}
         onRetry={again}
-        after={search.after}
-        onGo={(after) => void navigate({ search: { ...search, after } })}
+        page={search}
+        onGo={(page) => void navigate({ search: { ...search, ...page } })}
         empty={
           <EmptyFiltered sentence={t('admin.users.none')} onClear={() => void navigate({ search: {} })} />
         }
       >
-        {(users) => <UserTable users={users} onTask={setTask} />}
+        {(users) => (
+          <UserTable
+            users={users}
+            onTask={setTask}
+            sorting={{
+              value: search.sort,
+              onSort: (sort) => void navigate({ search: { ...search, ...FIRST_PAGE, sort } }),
+            }}
+          />
+        )}
       </PagedList>
       <Suspense>
         {task && (
@@ -73,12 +89,12 @@ function UserFilters({ search }: { search: AdminSearch }) {
         label={t('admin.users.search')}
         placeholder={t('admin.users.searchHint')}
         value={search.search}
-        onSearch={(text) => void navigate({ search: { ...search, search: text, after: undefined } })}
+        onSearch={(text) => void navigate({ search: { ...search, search: text, ...FIRST_PAGE } })}
       />
       <Filter
         name={t('admin.state')}
         value={search.state}
-        onChange={(state) => void navigate({ search: { ...search, state, after: undefined } })}
+        onChange={(state) => void navigate({ search: { ...search, state, ...FIRST_PAGE } })}
         options={USER_STATES.map((value) => ({ value, word: t(`admin.users.states.${value}`) }))}
       />
     </div>
@@ -88,7 +104,8 @@ function UserFilters({ search }: { search: AdminSearch }) {
 function variablesOf(search: AdminSearch) {
   return {
     first: USERS_PER_PAGE,
-    after: search.after ?? null,
+    ...pageVariables(search),
+    orderBy: orderBy(search.sort, ORDERS),
     search: search.search ?? null,
     states: search.state ? [search.state] : null,
   };
@@ -101,52 +118,60 @@ function reload(again: (options: { requestPolicy: 'network-only' }) => void): vo
 interface UserTableProps {
   users: readonly AdminUser[];
   onTask: (task: UserTask) => void;
+  sorting: Sorting;
 }
 
-function UserTable({ users, onTask }: UserTableProps) {
+function UserTable({ users, onTask, sorting }: UserTableProps) {
   const { t } = useTranslation();
+  const { chosen, clear, selection } = useSelection(users, ({ email }) => email);
   return (
-    <DataTable
-      label={t('admin.places.users')}
-      rows={users}
-      idOf={({ id }) => id}
-      columns={columnsOf(t, onTask)}
-      card={(user) => (
-        <div className="flex flex-col gap-1.5">
-          <div className="flex items-start justify-between gap-3">
-            <div className="min-w-0">
-              <Who user={user} />
+    <>
+      <DataTable
+        label={t('admin.places.users')}
+        name="users"
+        sorting={sorting}
+        selection={selection}
+        rows={users}
+        idOf={({ id }) => id}
+        columns={columnsOf(t, onTask)}
+        card={(user) => (
+          <div className="flex flex-col gap-1.5">
+            <div className="flex items-start justify-between gap-3">
+              <div className="min-w-0">
+                <Who user={user} />
+              </div>
+              <UserMenu user={user} onTask={onTask} />
             </div>
-            <UserMenu user={user} onTask={onTask} />
+            <div className="flex items-center justify-between gap-3">
+              <UserStateWord state={user.state} />
+              <Money amount={user.wallet.available} />
+            </div>
           </div>
-          <div className="flex items-center justify-between gap-3">
-            <UserStateWord state={user.state} />
-            <Money amount={user.wallet.available} />
-          </div>
-        </div>
-      )}
-    />
+        )}
+      />
+      <Suspense>{chosen.length > 0 && <UserBulk users={chosen} onClear={clear} />}</Suspense>
+    </>
   );
 }
 
 function columnsOf(t: TFunction, onTask: UserTableProps['onTask']): Column<AdminUser>[] {
   return [
-    { id: 'email', header: t('admin.users.user'), cell: ({ row }) => <Who user={row.original} /> },
+    {
+      id: 'email',
+      header: t('admin.users.user'),
+      meta: { sort: 'asc' },
+      cell: ({ row }) => <Who user={row.original} />,
+    },
     {
       id: 'state',
       header: t('admin.state'),
       cell: ({ row }) => <UserStateWord state={row.original.state} />,
     },
-    {
-      id: 'groups',
-      header: t('admin.users.allowed'),
-      meta: { from: 'lg' },
-      cell: ({ row }) => <Groups user={row.original} />,
-    },
+    { id: 'groups', header: t('admin.users.allowed'), cell: ({ row }) => <Groups user={row.original} /> },
     {
       id: 'since',
       header: t('admin.users.created'),
-      meta: { from: 'xl' },
+      meta: { sort: 'desc' },
       cell: ({ row }) => <Day at={row.original.createdAt} />,
     },
     {

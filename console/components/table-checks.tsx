@@ -1,0 +1,67 @@
+/** The checkboxes of a table: one on each row, and one in the header for all rows of the page. */
+import { useEffect, useRef } from 'react';
+import { useTranslation } from '../translation.ts';
+import type { Selection } from './table-types.ts';
+
+interface RowBoxProps<Row extends object> {
+  selection: Selection<Row>;
+  id: string;
+  row: Row;
+}
+
+// The label enlarges the target and lies above the link that covers the row.
+const TARGET = '-m-2 inline-flex items-center justify-center p-2 touch:-m-3.5 touch:p-3.5';
+
+/** The checkbox of a row. */
+export function RowBox<Row extends object>({ selection, id, row }: RowBoxProps<Row>) {
+  const { t } = useTranslation();
+  const { chosen, onChoose, nameOf } = selection;
+  const change = (on: boolean) => {
+    const next = new Set(chosen);
+    if (on) next.add(id);
+    else next.delete(id);
+    onChoose(next);
+  };
+  return (
+    <label className={TARGET}>
+      <input
+        type="checkbox"
+        className="checkbox"
+        data-row-box
+        aria-label={t('table.choose', { name: nameOf(row) })}
+        checked={chosen.has(id)}
+        onChange={(event) => change(event.currentTarget.checked)}
+      />
+    </label>
+  );
+}
+
+interface PageBoxProps<Row extends object> {
+  selection: Selection<Row>;
+  /** The ids of all rows of the page. */
+  ids: readonly string[];
+}
+
+/** The checkbox for all rows of the page; mixed if only some are chosen. */
+export function PageBox<Row extends object>({ selection: { chosen, onChoose }, ids }: PageBoxProps<Row>) {
+  const { t } = useTranslation();
+  const box = useRef<HTMLInputElement>(null);
+  const count = ids.filter((id) => chosen.has(id)).length;
+  const isAll = count === ids.length && count > 0;
+  const isMixed = count > 0 && !isAll;
+  useEffect(() => {
+    if (box.current) box.current.indeterminate = isMixed;
+  }, [isMixed]);
+  return (
+    <label className={TARGET}>
+      <input
+        ref={box}
+        type="checkbox"
+        className="checkbox"
+        aria-label={t('table.chooseAll')}
+        checked={isAll}
+        onChange={() => onChoose(new Set(isAll ? [] : ids))}
+      />
+    </label>
+  );
+}

@@ -1,0 +1,126 @@
+/** Tables: order, columns, pages and actions on several rows, with the keyboard, at all widths. */
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { overflow, ready } from './test/browser.ts';
+import { houseOfTests, press } from './test/visit.ts';
+
+const house = houseOfTests();
+const { visit } = house;
+
+const header = (page: Page, name: string) => page.getByRole('columnheader', { name });
+
+async function tick(page: Page, box: Locator): Promise<void> {
+  await box.focus();
+  await page.keyboard.press('Space');
+}
+
+describe.skipIf(!ready)('the order of a table', () => {
+  test('changes by keyboard, is announced, and is part of the address', async () => {
+    await visit('/keys', async (page) => {
+      await press(page, header(page, 'Name').getByRole('button'));
+      await page.waitForURL(/sort=name/);
+      await page.getByRole('status').filter({ hasText: 'Name, ascending' }).waitFor();
+      expect(await header(page, 'Name').getAttribute('aria-sort')).toBe('ascending');
+      await press(page, header(page, 'Name').getByRole('button'));
+      await page.waitForURL(/sort=-name/);
+      await page.reload();
+      await expect.poll(() => header(page, 'Name').getAttribute('aria-sort')).toBe('descending');
+    });
+  });
+
+  test('sorts lists that are loaded as a whole', async () => {
+    await visit('/admin/models', async (page) => {
+      const rows = page.getByRole('table', { name: 'Models' }).getByRole('row');
+      const names = async () =>
+        (await rows.locator('td:first-child').allTextContents()).map((name) => name.trim());
+      await press(page, header(page, 'Model').getByRole('button'));
+      await page.waitForURL(/sort=name/);
+      const sorted = await names();
+      expect(sorted).toEqual(sorted.toSorted((one, other) => one.localeCompare(other)));
+      await press(page, header(page, 'Model').getByRole('button'));
+      await page.waitForURL(/sort=-name/);
+      expect(await names()).toEqual(sorted.toReversed());
+    });
+  });
+});
+
+describe.skipIf(!ready)('the choice of columns', () => {
+  test('is made by keyboard and kept by the browser', async () => {
+    await visit('/usage', async (page) => {
+      const table = page.getByRole('table', { name: 'Requests' });
+      await table.waitFor();
+      expect(await header(page, 'IP').count()).toBe(0);
+      await press(page, page.getByRole('button', { name: /^Columns \d+ of \d+$/ }));
+      await press(page, page.getByRole('menuitemcheckbox', { name: 'IP' }));
+      await page.keyboard.press('Escape');
+      await header(page, 'IP').waitFor();
+      await page.reload();
+      await header(page, 'IP').waitFor();
+      await page.evaluate(() => {
+        localStorage.removeItem('columns.usage');
+      });
+    });
+  });
+});
+
+describe.skipIf(!ready)('a table that is wider than the page', () => {
+  test('scrolls inside a region that the keyboard reaches, with its header in view', async () => {
+    await visit('/usage', async (page) => {
+      await page.setViewportSize({ width: 1024, height: 800 });
+      const region = page.getByRole('region', { name: 'Table Requests, scrolls sideways' });
+      await region.focus();
+      await page.getByText('Scroll sideways to see all columns.').waitFor();
+      await page.keyboard.press('End');
+      await region.evaluate((box) => {
+        box.scrollTop = 300;
+      });
+      const [head, box] = await Promise.all([header(page, 'Time').boundingBox(), region.boundingBox()]);
+      expect(Math.abs((head?.y ?? 0) - (box?.y ?? 0))).toBeLessThanOrEqual(2);
+      expect(await overflow(page)).toBe(0);
+    });
+  });
+
+  test('keeps its header below the bar of the page if it fits', async () => {
+    await visit('/admin/users', async (page) => {
+      await page.setViewportSize({ width: 1440, height: 300 });
+      await page.getByRole('table', { name: 'Users' }).waitFor();
+      await page.mouse.wheel(0, 260);
+      await expect.poll(() => page.evaluate(() => scrollY)).toBeGreaterThan(0);
+      const head = await header(page, 'User').boundingBox();
+      expect(head?.y ?? 0).toBeGreaterThanOrEqual(47);
+    });
+  });
+});
+
+describe.skipIf(!ready)('actions on several rows', () => {
+  test('disable the chosen keys', async () => {
+    await visit('/keys', async (page) => {
+      await tick(page, page.getByRole('checkbox', { name: 'Choose Production API' }));
+      await page.getByRole('status').filter({ hasText: '1 chosen' }).waitFor();
+      await press(
+        page,
+        page.getByRole('region', { name: 'Actions on chosen rows' }).getByRole('button', { name: 'Disable' }),
+      );
+      const dialog = page.getByRole('dialog', { name: 'Disable 1 key' });
+      await press(page, dialog.getByRole('button', { name: 'Disable' }));
+      await dialog.waitFor({ state: 'detached' });
+      expect(house.stage.fake.state.keys.find(({ name }) => name === 'Production API')?.state).toBe(
+        'DISABLED',
+      );
+      expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(0);
+    });
+  });
+
+  test('ask for a reason before they suspend users, and name each user who was not suspended', async () => {
+    await visit('/admin/users', async (page) => {
+      await tick(page, page.getByRole('checkbox', { name: 'Choose all rows of this page' }));
+      await press(page, page.getByRole('button', { name: 'Suspend' }));
+      const dialog = page.getByRole('dialog', { name: /^Suspend \d+ users$/ });
+      await dialog.getByLabel('Reason').fill('abuse');
+      await press(page, dialog.getByRole('button', { name: 'Suspend' }));
+      await dialog.getByText(/^\d+ of \d+ were not changed/).waitFor();
+      const users = await page.getByRole('checkbox', { name: /^Choose .*@/, includeHidden: true }).count();
+      expect(await dialog.getByRole('alert').getByRole('listitem').count()).toBe(users);
+    });
+  });
+});
