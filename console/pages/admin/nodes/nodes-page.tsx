@@ -231,7 +231,7 @@ function Name({ node: { name, version, region, leases, held } }: { node: AdminNo
   const { t } = useTranslation();
   return (
     <>
-      <div className="font-[550]">{name}</div>
+      <div className="min-w-40 font-[550]">{name}</div>
       <div className="text-hint text-ink-3">
         {region} <code>{version}</code>
       </div>
