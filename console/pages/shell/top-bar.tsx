@@ -39,7 +39,7 @@ function TopBarParts({ viewer, baseAddress }: { viewer: Viewer; baseAddress: str
     <>
       <Commands role={viewer.role} baseAddress={baseAddress} />
       <div className="flex min-w-0 items-center gap-2.5">
-        <span className="whitespace-nowrap text-ink-2 max-lg:sr-only">{t('shell.baseAddress')}</span>
+        <span className="whitespace-nowrap text-ink-2 max-xl:sr-only">{t('shell.baseAddress')}</span>
         <CopyField text={baseAddress} label={t('copy.address')} />
       </div>
       <Link to="/wallet" className="flex items-center gap-2 whitespace-nowrap">
