@@ -52,4 +52,4 @@ export function BulkBar({ count, actions, onClear }: BulkBarProps) {
 
 const BAR =
   'sticky bottom-3 z-20 mt-3 flex flex-wrap items-center gap-2 rounded-card border border-line bg-raise ' +
-  'px-3 py-2 text-table shadow-float max-sm:bottom-20';
+  'px-3 py-2 text-table shadow-float max-sm:bottom-[132px]';

@@ -96,7 +96,7 @@ function Name({ apiKey }: CellProps) {
       <Link to="/keys/$id" params={{ id: apiKey.id }} className={NAME}>
         {apiKey.name}
       </Link>
-      <div className="text-hint text-ink-3">
+      <div className="min-w-36 text-hint text-ink-3">
         <Masked apiKey={apiKey} />
       </div>
     </>
