@@ -11,7 +11,6 @@ export interface PlaygroundSearch extends ListPage {
   compare?: string | undefined;
   /** The search text of the chat list. */
   find?: string | undefined;
-  /** The cursor of the chat list's page. */
 }
 
 /** Parses the search parameters of the Playground. */
