@@ -28,4 +28,17 @@ describe.skipIf(!ready)('the page of a key', () => {
       await page.getByRole('img', { name: '$412.35 of the monthly cap of $400.00 spent' }).waitFor();
     });
   });
+
+  test('shows its allowed addresses as they were saved', async () => {
+    await visit('/keys/key_2', async (page) => {
+      await page.getByText('Any address').waitFor();
+      await page.getByRole('button', { name: 'Actions for Production API' }).click();
+      await page.getByRole('menuitem', { name: 'Edit…' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Edit Production API' });
+      await dialog.getByLabel('Allowed IP addresses').fill('192.0.2.0/24');
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      await page.getByText('192.0.2.0/24').waitFor();
+    });
+  });
 });

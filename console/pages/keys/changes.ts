@@ -131,12 +131,18 @@ export const RotateKey = graphql(
   [CreatedFields],
 );
 
+/** The answer has all fields that can change, so that pages show their new values. */
 export const UpdateKey = graphql(
   `
     mutation UpdateKey($input: ApiKeyUpdateInput!) {
       apiKeyUpdate(input: $input) {
         apiKey {
           ...KeyFields
+          allowedIps
+          allowedModels {
+            id
+            name
+          }
         }
         userErrors {
           ...UserErrorFields
