@@ -1,8 +1,8 @@
-/** Rows with a dot leader: name, dotted line, value. Used for prices, receipts and properties. */
+/** Rows of a name, a dotted line and a value, for prices, receipts and properties. */
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 
-/** A list of leader rows. A LeaderSum, if there is one, comes last. */
+/** A list of such rows. The caller puts a LeaderSum last. */
 export function LeaderList({ children }: { children: ReactNode }) {
   return <dl className="flex flex-col">{children}</dl>;
 }

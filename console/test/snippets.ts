@@ -1,11 +1,11 @@
-/** Set-ups of clients in the fake control plane: short texts with a place for the secret. */
+/** Settings of clients in the fake control plane: short texts with KEY_PLACEHOLDER. */
 import { KEY_PLACEHOLDER } from '@gateway/shared/key-placeholder';
 import { CLIENT_NAMES } from '../pages/connect/clients.ts';
 
 const ADDRESS = 'https://gateway.example';
 const CHECK = `curl -sS ${ADDRESS}/v1/models -H "Authorization: Bearer ${KEY_PLACEHOLDER}"`;
 
-/** The files of clients that tests look at; all others have one file of settings. */
+/** The files of clients whose files a test checks. Every other client has one generated file. */
 const FILES: Record<string, [path: string, content: string][]> = {
   CODEX: [
     ['~/.codex/config.toml', `model_provider = "gateway"\nbase_url = "${ADDRESS}/v1"`],
@@ -13,7 +13,7 @@ const FILES: Record<string, [path: string, content: string][]> = {
   ],
 };
 
-/** For a model. */
+/** The settings of every client for a model. */
 export function snippetsFor(model: string) {
   return Object.entries(CLIENT_NAMES).map(([client, title]) => ({
     client,

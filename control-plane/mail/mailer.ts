@@ -1,6 +1,6 @@
 /**
- * The mailer sends the queued mails of the outbox. Each mail is sent by one instance of the control plane,
- * and retried with exponential back-off, at most ATTEMPTS_MAX times.
+ * The mailer sends the queued mails of the outbox. One instance of the control plane at a time reserves a
+ * mail. After a failure an instance tries again with exponential back-off, at most ATTEMPTS_MAX times.
  */
 import type { MikroORM } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
@@ -14,15 +14,15 @@ import type { DeferredMail, Mail } from './mail.service.ts';
 
 const POLL_MS = 1000;
 /**
- * How long a mail is reserved for the process that sends it. One try must end sooner: otherwise another
- * process sends the mail too. After a crash the mail is sent again when this time is over.
+ * Time for which a mail is reserved for one process. A try takes less, otherwise another process sends the
+ * mail a second time. If the process crashes, another process sends the mail after this time.
  */
 const RESERVED_MS = 2 * 60_000;
-/** Back-off after the first failure; it doubles with each one. */
+/** Back-off after the first failure. Each further failure doubles it. */
 const FIRST_BACKOFF_MS = 30_000;
 const BACKOFF_MAX_MS = 60 * 60_000;
 const ATTEMPTS_MAX = 12;
-/** Older mails are dropped: their links have expired. */
+/** Maximum age of a mail. Older mails are dropped, because their links have expired. */
 const AGE_MAX_MS = 24 * 60 * 60_000;
 /** Maximum number of mails per round. */
 const ROUND_MAX = 100;
@@ -38,7 +38,9 @@ const mails = new Counter({
   registers: [registry],
 });
 
-/** Composes a deferred mail at the time of sending, with its links. Returns null if nobody must get one. */
+/**
+ * Composes a deferred mail at the time of sending, with its links. Returns null if the mail must not be sent.
+ */
 export type Composer = (em: EntityManager, deferred: DeferredMail) => Promise<Mail | null>;
 
 interface MailerParts {
@@ -71,7 +73,7 @@ export function startMailer(parts: MailerParts): Mailer {
   });
   const send = async (mail: Mail, id: string): Promise<void> => {
     const from = parts.settings.mailFrom ?? `no-reply@${new URL(parts.settings.consoleUrl).hostname}`;
-    // If the process is killed between sending and deleting, the repeated mail has the same Message-ID.
+    // A mail that is sent twice, because a process was killed, has the same Message-ID: servers can drop it.
     const messageId = `<${id}@${from.split('@').pop()?.replace('>', '')}>`;
     await transport.sendMail({ from, messageId, to: mail.to, subject: mail.subject, text: mail.text });
   };
@@ -144,7 +146,7 @@ interface Delivery {
   send: (mail: Mail, id: string) => Promise<void>;
 }
 
-/** Sends one mail. Returns false if no mail was sent, because it is too old or has no recipient. */
+/** Sends one mail. Returns false if the mail is too old, which is counted, or must not be sent. */
 async function deliver(em: EntityManager, parts: MailerParts, { row, send }: Delivery): Promise<boolean> {
   if (row.is_old) {
     mails.inc({ result: 'dropped' });
@@ -169,7 +171,7 @@ async function postpone(
   parts.log?.({
     level: 'warn',
     message: isFinal
-      ? 'A mail was dropped: the SMTP server refused it, or all tries failed. Check SMTP_URL and MAIL_FROM.'
+      ? 'A mail was dropped after a permanent failure or the last try. See the reason; check SMTP_URL.'
       : 'A mail could not be sent. It will be sent again.',
     mail: row.id,
     attempts: row.attempts,
@@ -190,8 +192,8 @@ function parsed(text: string): Mail | DeferredMail {
 
 function isPermanent(error: unknown): boolean {
   const status = error instanceof Error && 'responseCode' in error ? Number(error.responseCode) : 0;
-  // EAUTH (e.g. 535) means wrong SMTP credentials: retried as a temporary failure, so that the operator can
-  // correct them before the last try.
+  // EAUTH (e.g. 535) means wrong SMTP credentials. The operator can correct them before the last try, so the
+  // failure counts as temporary.
   return status >= PERMANENT_FROM && !(error instanceof Error && 'code' in error && error.code === 'EAUTH');
 }
 

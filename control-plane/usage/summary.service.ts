@@ -13,16 +13,14 @@ import type { UsageConditions } from './usage.service.ts';
 /** A summary of a range. */
 export interface Summary extends Sets {
   asOf: Date;
-  /**
-   * Totals of the preceding range of the same length, by a separate query; undefined if they are unknown.
-   */
+  /** Asks for the totals of the preceding range of the same length; undefined if they are unknown. */
   before(): Promise<Totals | undefined>;
 }
 
 /** A summary without the totals of the preceding range. */
 export type PresentSummary = Omit<Summary, 'before'>;
 
-/** A request for a summary. `bucket` is the width of the points of the series; null for no series. */
+/** A request for a summary. `bucket` is the time span of each point; if it is null, there is no series. */
 export interface SummaryRequest {
   range: { from: Date; to: Date };
   conditions: UsageConditions;
@@ -30,12 +28,15 @@ export interface SummaryRequest {
   bucket: BucketWidth | null;
 }
 
-/** Maximum number of groups, of points in a series, and of dimensions. */
+/** A summary has at most this many groups; the rest is left out. */
 const GROUPS_MAX = 100;
+/** A request for a series of more points is refused. */
 const POINTS_MAX = 2000;
+/** A request for groups of more dimensions is refused. */
 const DIMENSIONS_MAX = 3;
 const HOUR_MS = 60 * 60 * 1000;
 const RANGE_MS_MAX = 400 * 24 * HOUR_MS;
+/** Shortest length of each bucket, so that the number of points is never estimated too low. */
 const WIDTH_MS: Record<BucketWidth, number> = {
   HOUR: HOUR_MS,
   DAY: 24 * HOUR_MS,
@@ -43,12 +44,15 @@ const WIDTH_MS: Record<BucketWidth, number> = {
   MONTH: 28 * 24 * HOUR_MS,
 };
 
-/** The widest stored sums of which each falls into one point. */
+/** For each bucket, the longest stored sums that lie within one point. A week can lie in two months. */
 const WIDEST: Record<BucketWidth, WidestSpan> = { HOUR: 'HOUR', DAY: 'DAY', WEEK: 'WEEK', MONTH: 'DAY' };
-/** Dimensions that the sums over all users lack. */
+/** The sums over all users do not have these dimensions. */
 const OWNED: ReadonlySet<Dimension> = new Set(['KEY', 'USER']);
 
-/** Summarises a range. Throws INVALID for a range above 400 days, too many points or too many dimensions. */
+/**
+ * Summarises a range. Throws INVALID if the range is empty or longer than 400 days, if there are too many
+ * points, or if dimensions are too many or repeated.
+ */
 export async function summarise(
   em: EntityManager,
   request: SummaryRequest,
@@ -57,10 +61,10 @@ export async function summarise(
   const { range, groupBy, bucket } = request;
   checkSpan(range, bucket);
   if (groupBy.length > DIMENSIONS_MAX || new Set(groupBy).size !== groupBy.length)
-    throw new UserFailure('INVALID', `Choose at most ${DIMENSIONS_MAX} different dimensions.`, 'groupBy');
+    throw new UserFailure('INVALID', `Choose at most ${DIMENSIONS_MAX} dimensions, each once.`, 'groupBy');
   const conditions = await ofWallet(em, request.conditions);
-  // Daily and weekly sums have only the wallet as a dimension. Without it, the hourly sums over all users are
-  // fewer.
+  // Daily and weekly sums exist only per wallet: they serve groups of users. All other summaries read hourly
+  // sums, whose rows over all users are fewer than daily rows per wallet.
   const isByUser = groupBy.length === 1 && groupBy[0] === 'USER';
   const span: SummarySpan = {
     range,
@@ -80,20 +84,20 @@ export async function summarise(
 
 const NO_SETS = { groupBy: [], bucket: null, pointsMax: 0, groupsMax: 0 };
 
-/** The range of the same length that ends where this one begins. */
+/** The preceding range of the same length. */
 function spanBefore({ from, to }: SummaryRequest['range']): SummaryRequest['range'] {
   return { from: new Date(2 * from.getTime() - to.getTime()), to: from };
 }
 
-/** The range of a summary, and the width of its points; null for no series. */
+/** The range of a summary, and the time span of its points; null for no series. */
 export interface KeySpan {
   range: { from: Date; to: Date };
   bucket: BucketWidth | null;
 }
 
 /**
- * Summaries by key id, from one query for all keys; keys without requests have zero totals. Throws INVALID
- * for a range above 400 days or too many points.
+ * The summary of each key, by key id, from one query. A key without requests has totals of zero. Throws
+ * INVALID for a range above 400 days or too many points.
  */
 export async function summariesOfKeys(
   em: EntityManager,

@@ -176,7 +176,7 @@ test('a charge after the deadline of its lease is refused, and the client gets a
   now = { ...now, mono: now.mono + TEN_YEARS_MS };
   await expect(hold.commit(usageOf('request_1', PRICE))).rejects.toMatchObject({
     code: 'unavailable',
-    message: 'The gateway lost contact with its billing while it answered. You were not charged. Try again.',
+    message: 'The gateway lost contact with its billing during the answer. You were not charged. Try again.',
   });
 });
 

@@ -27,20 +27,23 @@ import type { LedgerState, Moment, BudgetOwner } from './state.ts';
 
 export type { OpenLedger } from './ledger.ts';
 
-/** How long a request waits for a hold while the control plane is away, and at most, in ms. */
+/**
+ * `away`: time in ms between checks of a waiting request, each of which refuses it if the control plane does
+ * not answer. `most`: maximum wait in ms.
+ */
 const WAIT_MS = { away: 500, most: 3_000 };
 const NOT_WRITABLE = 'The gateway cannot record charges at the moment. Try again shortly.';
 const LEASE_EXPIRED =
-  'The gateway lost contact with its billing while it answered. You were not charged. Try again.';
+  'The gateway lost contact with its billing during the answer. You were not charged. Try again.';
 const NOT_RECORDED = 'The gateway could not record the charge. You were not charged. Try again.';
-/** A timer may fire a fraction of a millisecond early. */
+/** A timer can fire up to 1 ms early. Without this tolerance the last check would come one round late. */
 const TIMER_EARLY_MS = 1;
 const TICK_MS = 1_000;
 
 export interface LedgerOptions {
   /** Folder of the journal; this process locks it. */
   folder: string;
-  /** Time that another process which holds the folder has to end, in ms. By default none. */
+  /** Maximum time to wait until another process unlocks the folder, in ms; 0 by default. */
   lockWithinMs?: number;
   control: Pick<Control, 'requestLease' | 'closeLease' | 'reportUsage'>;
   log: Log;
@@ -75,7 +78,7 @@ class NodeLedger implements OpenLedger {
   readonly #settler: Settler;
   readonly #state: LedgerState;
   readonly #unlock: () => void;
-  /** Number of the last charge of earlier processes. */
+  /** Sequence number of the last charge that an earlier process wrote. */
   readonly #lastEarlierSeq: number;
   readonly #waiting = new Map<number, Waiting>();
   readonly #ticker: NodeJS.Timeout;
@@ -206,7 +209,9 @@ class NodeLedger implements OpenLedger {
     this.#unlock();
   }
 
-  /** Resolves with the lease of the hold. Rejects if the hold is refused or takes too long. */
+  /**
+   * Resolves with the lease of the hold. Rejects if the rules refuse the hold, at the latest after WAIT_MS.
+   */
   #wait(waiter: number, owner: BudgetOwner): Promise<string> {
     return new Promise((resolve, reject) => {
       const budgetId = budgetIdOf(owner);
@@ -232,7 +237,7 @@ class NodeLedger implements OpenLedger {
           resolve: () => {
             this.#charges += 1;
             this.#charged += price;
-            // The money rules use only the minute of this time, so the clock is not read again.
+            // `now` is the time before the write. The money rules need it only to the minute.
             this.#dispatch({ type: 'COMMITTED', leaseId, price }, now);
             resolve();
           },

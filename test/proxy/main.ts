@@ -1,6 +1,6 @@
 /**
  * `node test/proxy/main.ts [nginx|caddy]`: runs the whole gateway behind a proxy with the configuration of
- * the documentation. Prints a line for each check of what a proxy may break; exits with 1 if a check fails.
+ * the documentation. Prints a line for each feature that a proxy can break; exits with 1 if a check fails.
  * The proxy must be on the PATH.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -27,13 +27,13 @@ const CONSOLE_DOMAIN = 'console.test';
 const CLIENT_ADDRESS = '127.0.0.2';
 /** The address that the client claims in x-forwarded-for. */
 const FORGED_ADDRESS = '203.0.113.9';
-const CHUNKS_AT_LEAST = 5;
-const UNTIL_MS = 15_000;
+const PIECES_MIN = 5;
+const USAGE_WAIT_MS = 15_000;
 
 interface Answer {
   status: number;
   headers: IncomingHttpHeaders;
-  /** The body in the pieces in which it arrived. */
+  /** Parts of the body, in the order of their arrival. */
   pieces: string[];
 }
 
@@ -42,7 +42,7 @@ interface Stage {
   front: Front;
 }
 
-/** Sends one request through the proxy to a host: POST with a body, otherwise GET. */
+/** Sends one request to a host through the proxy: POST if there is a body, else GET. */
 function ask(
   { front }: Stage,
   host: string,
@@ -91,7 +91,7 @@ const complete = '/v1/chat/completions';
 
 async function streams(stage: Stage, customer: Customer): Promise<boolean> {
   const { pieces } = await ask(stage, BASE_DOMAIN, { path: complete, key: customer.key, body: chat(true) });
-  return pieces.length >= CHUNKS_AT_LEAST && pieces.join('').includes('data: [DONE]');
+  return pieces.length >= PIECES_MIN && pieces.join('').includes('data: [DONE]');
 }
 
 async function subscribes({ house, front }: Stage, customer: Customer): Promise<boolean> {
@@ -139,7 +139,7 @@ async function pools(stage: Stage, customer: Customer): Promise<boolean> {
 
 /** Whether the usage log has the real address of the client, not the one that the client claims. */
 async function knowsAddress({ house }: Stage, customer: Customer): Promise<boolean> {
-  const end = Date.now() + UNTIL_MS;
+  const end = Date.now() + USAGE_WAIT_MS;
   while (Date.now() < end) {
     const { rows } = await house.database.query<{ ip: string }>(
       'select distinct host(ip) as ip from usage_entry where key_id = $1',
@@ -204,7 +204,7 @@ async function tryAll(stage: Stage): Promise<boolean> {
 
 async function main(kind: FrontKind): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-proxy-'));
-  // Started by the superuser, PostgreSQL runs as another user, who must be able to enter the folder.
+  // If root starts this, PostgreSQL runs as another user, who needs permission to open the folder.
   chmodSync(folder, 0o711);
   const mock = new LLMock({ host: '127.0.0.1', port: 0, logLevel: 'silent', latency: 30, chunkSize: 10 });
   mock.on({ predicate: () => true }, { content: 'word '.repeat(30) });

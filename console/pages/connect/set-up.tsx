@@ -13,14 +13,14 @@ export interface Snippet {
 
 interface SetUpProps {
   snippet: Snippet;
-  /** Fills in the secret. Without it, the texts contain a placeholder. */
+  /** The key's secret. Without it, the texts contain KEY_PLACEHOLDER. */
   secret?: string | undefined;
 }
 
 const HEAD_CHARACTERS = 11;
 const TAIL_CHARACTERS = 4;
 
-/** The texts. The screen shows a shortened secret; Copy copies the whole secret. */
+/** The settings of one client. The screen shows a shortened secret; Copy copies the whole secret. */
 export function SetUp({ snippet, secret = KEY_PLACEHOLDER }: SetUpProps) {
   const { t } = useTranslation();
   const filled = secret !== KEY_PLACEHOLDER;

@@ -4,7 +4,7 @@ import { IconButton } from '../../components/button.tsx';
 import { useTranslation } from '../../translation.ts';
 import type { Versions } from './thread.ts';
 
-/** The switch; nothing if there is only one version. */
+/** The switch. Renders nothing for a single version. */
 export function VersionSwitch({ versions, onShow }: { versions: Versions; onShow: (id: string) => void }) {
   const { t } = useTranslation();
   const { ids, at } = versions;

@@ -34,7 +34,7 @@ export function QuoteTimer({ milliseconds }: { milliseconds: number }) {
   );
 }
 
-/** The price lines and their total. `included` is the number of models that the base price includes. */
+/** The price lines and their total. `included`: number of models that the base price pays for. */
 export function QuoteLines({ quote, included }: { quote: Quote; included: number }) {
   const { t } = useTranslation();
   return (
@@ -59,12 +59,12 @@ interface Line {
   days: number;
 }
 
-/** Label that the API gives to the price line of models beyond the included ones. */
+/** The API's label of the price line for additional models. */
 const ADDITIONAL_MODELS = 'Further model';
 
 /**
  * The translated label of a price line. The API has English labels only. The first line of a quote is the
- * base price. A label that the console does not know is shown as it is.
+ * base price. The console shows an unknown label in English.
  */
 export function lineTexts(t: TFunction, { line, index, included, days }: Line) {
   if (index === 0) return { name: t('purchase.lineBase', { days, count: included }) };
@@ -72,7 +72,7 @@ export function lineTexts(t: TFunction, { line, index, included, days }: Line) {
   return { name: t('purchase.lineAdditional'), note: `${line.quantity} × ${moneyText(line.unitPrice)}` };
 }
 
-/** The terms: requests per minute, start, end and gift credit. A new pool starts when it is paid. */
+/** The terms: requests per minute, start, end and gift credit. A new pool starts with its payment. */
 export function QuoteTerms({ quote, renewal = false }: { quote: Quote; renewal?: boolean }) {
   const { t } = useTranslation();
   return (
@@ -91,7 +91,9 @@ export function QuoteTerms({ quote, renewal = false }: { quote: Quote; renewal?:
   );
 }
 
-/** The cash of the wallet, and the cash after the payment or, if there is too little, the missing amount. */
+/**
+ * The cash of the wallet. If it covers the total, also the cash after the payment, else the missing amount.
+ */
 export function QuoteCash({ quote }: { quote: Quote }) {
   const { t } = useTranslation();
   const cashAfter = (parseDollars(quote.payableFrom) ?? 0n) - (parseDollars(quote.total) ?? 0n);
@@ -115,6 +117,7 @@ export function QuoteCash({ quote }: { quote: Quote }) {
 
 /** Whether the cash of the wallet is less than the total. */
 export function hasTooLittleCash({ shortfall }: Pick<Quote, 'shortfall'>): boolean {
+  // A decimal string is zero if it has no digit from 1 to 9.
   return /[1-9]/.test(shortfall);
 }
 
