@@ -113,6 +113,15 @@ const exportDue = async (): Promise<void> => {
   }
 };
 
+/** Exports until nothing is left. The copy waits for open transactions of all databases of the server. */
+const exportAll = async (): Promise<void> => {
+  const isDone = async (): Promise<boolean> => {
+    await exportDue();
+    return (await readState(money.em()))?.isComplete === true && (await waiting()) === 0;
+  };
+  await expect.poll(isDone, { timeout: 15_000 }).toBe(true);
+};
+
 const stored = (): ReadonlySet<string> => new Set([...receiver.tables.values()].flat());
 const waiting = async (): Promise<number> =>
   (await queryOne<{ count: number }>(money.em(), sql`select count(*)::integer as count from usage_outbox`))
@@ -121,17 +130,17 @@ const waiting = async (): Promise<number> =>
 describe('the export', () => {
   it('copies the log, then every settled request, and empties its outbox', async () => {
     const before = await add(3);
-    await exportDue();
+    await exportAll();
     expect(await readState(money.em())).toMatchObject({ isActive: true, isComplete: true });
     const after = await add(2);
     expect(await waiting()).toBe(1);
-    await exportDue();
+    await exportAll();
     expect(await waiting()).toBe(0);
     expect([...stored()]).toEqual(expect.arrayContaining([...before, ...after]));
   });
 
   it('misses no request whose transaction began earlier and commits later than others', async () => {
-    await exportDue();
+    await exportAll();
     let late: string[] = [];
     const early = await money.orm.em.fork().transactional(async (em) => {
       late = await add(1, em, 'late');
@@ -140,7 +149,7 @@ describe('the export', () => {
       expect(stored().has(late[0] ?? '')).toBe(false);
       return others;
     });
-    await exportDue();
+    await exportAll();
     expect([...stored()]).toEqual(expect.arrayContaining([...early, ...late]));
   });
 
@@ -152,49 +161,49 @@ describe('the export', () => {
       await exportDue();
       expect(await readState(money.em())).toMatchObject({ isComplete: false });
     });
-    await exportDue();
+    await exportAll();
     expect(await readState(money.em())).toMatchObject({ isComplete: true });
     expect(stored().has(late[0] ?? '')).toBe(true);
   });
 
   it('keeps requests in the outbox while ClickHouse is away', async () => {
-    await exportDue();
+    await exportAll();
     receiver.isAway = true;
     const ids = await add(2);
     await expect(exportDue()).rejects.toThrow();
     expect(await waiting()).toBe(1);
     receiver.isAway = false;
-    await exportDue();
+    await exportAll();
     expect([...stored()]).toEqual(expect.arrayContaining(ids));
   });
 
   it('fills a new table after ClickHouse lost its tables', async () => {
     const ids = await add(2);
-    await exportDue();
+    await exportAll();
     receiver.tables.clear();
-    await exportDue();
+    await exportAll();
     expect([...stored()]).toEqual(expect.arrayContaining(ids));
   });
 
   it('fills a new table after the command for a restored database', async () => {
-    await exportDue();
+    await exportAll();
     const before = await readState(money.em());
     await prepareRestored(money.em());
-    await exportDue();
+    await exportAll();
     const after = await readState(money.em());
     expect(after).toMatchObject({ isActive: true, isComplete: true });
     expect(after?.table).not.toBe(before?.table);
   });
 
   it('stops if nobody read the outbox for days, and starts again with the whole log', async () => {
-    await exportDue();
+    await exportAll();
     const ids = await add(1);
     await query(money.em(), sql`update usage_outbox set written_at = now() - interval '4 days'`);
     expect(await stopAbandonedExport(money.em())).toBe(true);
     expect(await waiting()).toBe(0);
     await add(1);
     expect(await waiting()).toBe(0);
-    await exportDue();
+    await exportAll();
     expect([...stored()]).toEqual(expect.arrayContaining(ids));
   });
 
@@ -206,8 +215,11 @@ describe('the export', () => {
     await second.exportDue();
     expect(await waiting()).toBe(1);
     await first.stop();
-    await second.exportDue();
-    expect(await waiting()).toBe(0);
+    const left = async (): Promise<number> => {
+      await second.exportDue();
+      return waiting();
+    };
+    await expect.poll(left, { timeout: 15_000 }).toBe(0);
     await second.stop();
   });
 });
@@ -230,7 +242,7 @@ describe('pages', () => {
     ['answers with other columns', () => rowsOf([{ other: 1 }])],
   ])('come from PostgreSQL if ClickHouse %s', async (_, answer) => {
     await add(3);
-    await exportDue();
+    await exportAll();
     receiver.answer = answer;
     receiver.asked = 0;
     await answersOfPostgres(new ClickHouseUsage(store));
@@ -238,7 +250,7 @@ describe('pages', () => {
   });
 
   it('do not ask ClickHouse for some seconds after a failure', async () => {
-    await exportDue();
+    await exportAll();
     receiver.answer = () => ({ status: 500, body: '' });
     receiver.asked = 0;
     let now = 0;
@@ -252,7 +264,7 @@ describe('pages', () => {
   });
 
   it('show requests that were settled since the last export, from PostgreSQL', async () => {
-    await exportDue();
+    await exportAll();
     const [newest = ''] = await add(1);
     receiver.answer = () => rowsOf([]);
     const rows = await new ClickHouseUsage(store).page(money.em(), { userId: owner.userId }, { limit: 1 });
@@ -261,7 +273,7 @@ describe('pages', () => {
 
   it('show no request of another user, whatever ClickHouse answers', async () => {
     const [id = ''] = await add(1);
-    await exportDue();
+    await exportAll();
     const at = await queryOne<{ at: string }>(
       money.em(),
       sql`select to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') as at from usage_entry

@@ -19,6 +19,7 @@ import { query, sql } from '../database/sql.ts';
 import { creditCash } from '../wallet/movements.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { ensureWallet } from '../wallet/wallet.service.ts';
+import { POSTGRES_USAGE } from '../usage/usage.reader.ts';
 
 const schema = createSchema(createBus());
 
@@ -78,6 +79,7 @@ describe('a mutation of a node', () => {
       settings: test.settings,
       batches: new Batches(fork),
       budget: null,
+      usage: POSTGRES_USAGE,
     };
     const { data, errors } = await graphql({
       schema,

@@ -18,6 +18,7 @@ import { contentKeysOf } from '../intelligence/open-keys.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
 import { encryptSecret } from '../upstreams/stored-secrets.ts';
+import { POSTGRES_USAGE } from '../usage/usage.reader.ts';
 
 /** Objects of a user whose ids another caller might send. */
 type OwnedObject =
@@ -229,6 +230,7 @@ describe('objects of another user', () => {
       playground: new Playground(em, contentKeysOf(test)),
       batches: new Batches(fork),
       budget: null,
+      usage: POSTGRES_USAGE,
       setSession: () => {},
     };
     return context as Context;

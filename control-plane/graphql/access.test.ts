@@ -15,6 +15,7 @@ import { AccessScope } from './enums.ts';
 import { createBus } from '../database/events.ts';
 import { createKey } from '../keys/key.service.ts';
 import { createSchema } from '../schema/schema.ts';
+import { POSTGRES_USAGE } from '../usage/usage.reader.ts';
 
 const SCOPES = Object.keys(AccessScope) as AccessScope[];
 const REFUSALS = ['UNAUTHENTICATED', 'FORBIDDEN', 'REAUTH_REQUIRED'];
@@ -101,6 +102,7 @@ describe('access to fields', () => {
       settings: test.settings,
       batches: new Batches(test.orm.em.fork()),
       budget: null,
+      usage: POSTGRES_USAGE,
       setSession: () => {},
     };
     return context as Context;

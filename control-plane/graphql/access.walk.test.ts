@@ -21,6 +21,7 @@ import { contentKeysOf } from '../intelligence/open-keys.ts';
 import { newId } from '../database/ids.ts';
 import { Playground } from '../playground/playground.ts';
 import { createSchema } from '../schema/schema.ts';
+import { POSTGRES_USAGE } from '../usage/usage.reader.ts';
 
 type Field = GraphQLField<unknown, Context>;
 interface Step {
@@ -204,6 +205,7 @@ describe('a query along every path of the API', () => {
       batches: new Batches(fork),
       playground: new Playground(em, contentKeysOf(test)),
       budget: null,
+      usage: POSTGRES_USAGE,
     };
     const variableValues: Record<string, unknown> = {};
     const declared: string[] = [];

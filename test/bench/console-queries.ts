@@ -2,7 +2,12 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, print, visit } from 'graphql';
-import type { DefinitionNode, FragmentDefinitionNode, OperationDefinitionNode } from 'graphql';
+import type {
+  DefinitionNode,
+  FragmentDefinitionNode,
+  OperationDefinitionNode,
+  VariableDefinitionNode,
+} from 'graphql';
 
 const CONSOLE = join(import.meta.dirname, '..', '..', 'console');
 const DOCUMENT = /(?:graphql\(\s*|_TEXT = )`([^`]+)`/g;
@@ -48,27 +53,28 @@ function queryOf(
       },
     });
   }
-  const variables = (operation.variableDefinitions ?? []).map(({ variable }) => variable.name.value);
   const text = [...needed].map((definition) => print(definition)).join('\n');
   return {
     name,
     text,
-    variables: Object.fromEntries(variables.map((one) => [one, valueOf(one, ids[name])])),
+    variables: Object.fromEntries(
+      (operation.variableDefinitions ?? []).map((one) => [one.variable.name.value, valueOf(one, ids[name])]),
+    ),
     admin: /^\s*admin\b/m.test(text) || name.startsWith('Admin'),
   };
 }
 
-/** The value that a page sends when it opens; null for filters that are not set. */
-function valueOf(variable: string, id: string | undefined): unknown {
+/** The value that a page sends when it opens; null for filters that are not set, and for the first page. */
+function valueOf({ variable, type }: VariableDefinitionNode, id: string | undefined): unknown {
   const now = Date.now();
   const range = (from: number, to: number) => ({
     from: new Date(now - from * DAY_MS).toISOString(),
     to: new Date(now - to * DAY_MS).toISOString(),
   });
   const values: Record<string, unknown> = {
-    first: 50,
     range: range(30, 0),
-    before: range(60, 30),
+    // A cursor of a list, or the preceding range of a summary.
+    before: print(type) === 'String' ? null : range(60, 30),
     day: range(1, 0),
     week: range(7, 0),
     month: range(30, 0),
@@ -79,11 +85,15 @@ function valueOf(variable: string, id: string | undefined): unknown {
     keyId: id,
     name: 'swift',
     modelName: 'swift',
+    first: print(type) === 'Int!' ? 50 : 'swift',
+    second: 'coder',
+    third: 'coder',
+    fourth: 'coder',
     draft: '',
     subdomain: 'free-to-take',
     format: 'CSV',
     id,
     requestId: id,
   };
-  return values[variable] ?? null;
+  return values[variable.name.value] ?? null;
 }
