@@ -33,7 +33,7 @@ const LISTS = new RegExp(
     'shared/money\\.ts$',
     'lucide-react/dist/esm/icons/(?:circle-(?:minus|x|dot)|eye|plus|ellipsis|pencil|refresh-cw)\\.',
     'lucide-react/dist/esm/icons/(?:arrow-left|store|hourglass|link-2|scale|scroll-text)\\.',
-    'lucide-react/dist/esm/icons/sliders-horizontal\\.',
+    'lucide-react/dist/esm/icons/(?:arrow-up|sliders-horizontal|x)\\.',
   ].join('|'),
 );
 
