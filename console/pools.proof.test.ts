@@ -44,6 +44,16 @@ describe.skipIf(!ready)('a pool', () => {
     });
   });
 
+  test('is bought from a browser whose clock is an hour fast', async () => {
+    await visit('/pools', async (page) => {
+      await page.clock.setSystemTime(Date.now() + 3_600_000);
+      await fillIn(page);
+      await page.getByText('Price held for').waitFor();
+      await payButton(page, '$118.00').click();
+      await page.getByRole('heading', { name: 'Paid. The pool works within seconds.' }).waitFor();
+    });
+  });
+
   test('is bought by keyboard alone', async () => {
     await visit('/pools', async (page) => {
       const box = page.getByRole('checkbox', { name: 'swift', exact: true });

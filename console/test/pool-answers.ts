@@ -195,7 +195,7 @@ function makeQuote(state: PoolState, names: string[], startsAt: Date) {
     periodDays: PERIOD_DAYS,
     startsAt,
     endsAt: new Date(startsAt.getTime() + PERIOD_DAYS * DAY_MS),
-    expiresAt: new Date(Date.now() + QUOTE_MS),
+    validSeconds: QUOTE_MS / 1_000,
     payableFrom: dollars(state.cash),
     shortfall: dollars(Math.max(0, cents - state.cash)),
   };

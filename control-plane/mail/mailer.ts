@@ -114,10 +114,12 @@ async function sendRound(
     if (!row) break;
     try {
       if (await deliver(em, parts, { row, send })) sent += 1;
-      await query(em, sql`delete from mail_outbox where id = ${row.id}`);
     } catch (error) {
       await postpone(em, parts, { row, error });
+      continue;
     }
+    // If this fails, the mail was sent all the same, and is sent again when its reservation ends.
+    await query(em, sql`delete from mail_outbox where id = ${row.id}`);
   }
   return sent;
 }

@@ -29,6 +29,8 @@ import {
   SubdomainAvailability,
 } from './storefront.type.ts';
 
+const SECOND_MS = 1_000;
+
 /** Queries, the subscription and the mutation of the storefront. */
 @Resolver(() => PoolStorefront)
 export class StorefrontResolver {
@@ -113,6 +115,13 @@ export class QuoteResolver {
         throw new UserFailure('INVALID', 'A renewal keeps its models. Leave modelIds empty.', 'modelIds');
       return { quote: await quoteRenewal(context.em, id, input.renewPoolId) };
     });
+  }
+
+  @FieldResolver(() => Int, {
+    description: 'Seconds until the quote expires. Clients whose clock is wrong can count down from it.',
+  })
+  validSeconds(@Root() quote: PoolQuoteRow): number {
+    return Math.max(0, Math.floor((quote.expiresAt.getTime() - Date.now()) / SECOND_MS));
   }
 
   @FieldResolver(() => [CatalogModel], { description: 'The present catalog entries of the models.' })

@@ -116,7 +116,7 @@ const QuoteFields = graphql(`
     periodDays
     startsAt
     endsAt
-    expiresAt
+    validSeconds
     payableFrom
     shortfall
   }

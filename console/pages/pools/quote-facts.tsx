@@ -9,15 +9,15 @@ import { Stamp } from '../../components/time.tsx';
 import { useNow } from '../../components/use-now.ts';
 import { type TFunction, useTranslation } from '../../translation.ts';
 import type { Quote } from './documents.ts';
+import type { QuoteState } from './use-quote.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_SECONDS = 60;
 const TWO_DIGITS = 2;
 
 /** The time until a quote expires, in ms; 0 if it has expired. */
-export function useTimeLeft(quote: Quote | undefined): number {
-  const now = useNow(SECOND_MS);
-  return quote === undefined ? 0 : Math.max(0, Date.parse(quote.expiresAt) - now);
+export function useTimeLeft({ expiresAt }: Pick<QuoteState, 'expiresAt'>): number {
+  return Math.max(0, expiresAt - useNow(SECOND_MS));
 }
 
 /** Shows the remaining time of a quote, such as "14:32", or that the quote has expired. */

@@ -31,7 +31,7 @@ interface QuotePanelProps {
 export function QuotePanel({ storefront, quoteState, wanted, refused, busy }: QuotePanelProps) {
   const { t } = useTranslation();
   const { quote, current, failure } = quoteState;
-  const left = useTimeLeft(quote);
+  const left = useTimeLeft(quoteState);
   const closed = storefront.state === 'CLOSED';
   return (
     <aside aria-label={t('purchase.quote')} className={PANEL}>

@@ -41,8 +41,9 @@ const FORM_ID = 'renew-pool';
 export function RenewDialog({ pool, onClose }: RenewProps) {
   const { t } = useTranslation();
   const [{ data }] = useQuery({ query: Included });
-  const { quote, current, failure, again } = useQuote({ renewPoolId: pool.id });
-  const left = useTimeLeft(quote);
+  const quoteState = useQuote({ renewPoolId: pool.id });
+  const { quote, current, failure, again } = quoteState;
+  const left = useTimeLeft(quoteState);
   const { busy, refused, submit } = useRenewal({ pool, quote, again, onClose });
   const payable = quote !== undefined && current && left > 0;
   const pay = (

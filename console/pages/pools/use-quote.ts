@@ -8,10 +8,13 @@ import { CreateQuote, type Quote } from './documents.ts';
 export type QuoteFor = { modelIds: string[] } | { renewPoolId: string };
 
 const PAUSE_MS = 400;
+const SECOND_MS = 1_000;
 
 interface Asked {
   key: string;
   quote: Quote | undefined;
+  /** When the quote expires, in ms of the browser's clock, which need not be exact. */
+  expiresAt: number;
   failure: string | undefined;
 }
 
@@ -19,6 +22,8 @@ export interface QuoteState {
   /** The newest quote. `current` says whether it is for the current selection. */
   quote: Quote | undefined;
   current: boolean;
+  /** When the quote expires, in ms of the browser's clock. */
+  expiresAt: number;
   failure: string | undefined;
   /** Gets a new quote. */
   again: () => void;
@@ -40,7 +45,8 @@ export function useQuote(wanted: QuoteFor | undefined): QuoteState {
       const { data, error } = await client.mutation(CreateQuote, variables).toPromise();
       if (left) return;
       const quote = data?.poolQuoteCreate.quote ?? undefined;
-      setAsked({ key, quote, failure: failureWords(error, data?.poolQuoteCreate.userErrors) });
+      const expiresAt = Date.now() + (quote?.validSeconds ?? 0) * SECOND_MS;
+      setAsked({ key, quote, expiresAt, failure: failureWords(error, data?.poolQuoteCreate.userErrors) });
     };
     // A pause, so that picking several models requests one quote.
     const timer = setTimeout(() => void ask(), PAUSE_MS);
@@ -54,6 +60,7 @@ export function useQuote(wanted: QuoteFor | undefined): QuoteState {
   return {
     quote: input === undefined ? undefined : asked?.quote,
     current: current && asked.quote !== undefined,
+    expiresAt: asked?.expiresAt ?? 0,
     failure: current ? asked.failure : undefined,
     again: () => {
       setRound((count) => count + 1);
