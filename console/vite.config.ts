@@ -102,6 +102,14 @@ const POOLS = new RegExp(
 /** The early data script. It runs before everything else, so it must not import other chunks. */
 const EARLY = /console\/(?:early|pages\/(?:pricing|shell)\/first)\.ts$/;
 
+/** Small modules that a chat and its later parts share. */
+const CHAT = new RegExp(
+  [
+    'console/pages/playground/(?:documents|models|settings|storage-text|thread)\\.ts$',
+    'console/pages/idempotency\\.ts$',
+  ].join('|'),
+);
+
 const GROUPS = [
   { name: 'early', test: EARLY, priority: 1 },
   { name: 'base', test: EVERYWHERE },
@@ -116,7 +124,7 @@ const GROUPS = [
   { name: 'export', test: EXPORT },
   { name: 'learned', test: /console\/pages\/personal-intelligence\/learned-(?:documents\.ts|place\.tsx)$/ },
   { name: 'icons', test: /lucide-react\/dist\/esm\/icons\/(?:eye-off|trash)\./ },
-  { name: 'chat', test: /console\/pages\/playground\/(?:documents|models|thread)\.ts$/ },
+  { name: 'chat', test: CHAT },
   { name: 'public', test: PUBLIC },
   { name: 'admin', test: ADMIN },
   { name: 'pools', test: POOLS },
