@@ -371,10 +371,10 @@ describe.skipIf(chromiumPath === undefined)('the storage for chats', () => {
     const chats = page.getByRole('navigation', { name: 'Chats' });
     await chats.getByText('Chat storage is full. Delete chats, or use temporary chats.').waitFor();
     await chats.getByRole('link', { name: 'Filled 1', exact: true }).waitFor();
-    await chats.getByRole('button', { name: 'Older' }).click();
+    await chats.getByRole('button', { name: 'Next', exact: true }).click();
     await page.waitForURL(/after=/);
     await chats.getByRole('link', { name: 'Filled 70', exact: true }).waitFor();
-    await chats.getByRole('button', { name: 'Back to the newest' }).click();
+    await chats.getByRole('button', { name: 'First page' }).click();
     await chats.getByRole('link', { name: 'Filled 1', exact: true }).waitFor();
   });
 

@@ -73,7 +73,7 @@ function Home({ home, models }: HomeProps) {
       chatId={search.chat}
       find={search.find}
       onFind={(find) => void navigate({ to: '/playground', search: { ...search, find, ...FIRST_PAGE } })}
-      page={search}
+      page={{ after: search.after, before: search.before }}
       onPage={(page) => void navigate({ to: '/playground', search: { ...search, ...page } })}
       changes={changes}
       onNew={fresh}
