@@ -27,6 +27,8 @@ const PROVEN = [
   ...['data-plane/admission', 'data-plane/call', 'data-plane/exchange', 'data-plane/endpoints'],
   ...['data-plane/upstreams', 'data-plane/realtime', 'control-plane/upstreams', 'shared/timestamps.ts'],
   ...['control-plane/nodes', 'control-plane/catalog', 'control-plane/database', 'control-plane/configuration'],
+  ...['control-plane/mail', 'control-plane/accounts', 'control-plane/audit', 'control-plane/downloads'],
+  ...['control-plane/snippets', 'control-plane/webhooks', 'control-plane/status'],
   ...['*.proof.test.ts', 'test/chaos', 'test/model', 'test/race', 'tools/mutation*'],
 ];
 
