@@ -159,8 +159,9 @@ export async function paymentReport(environment: Environment): Promise<PaymentRe
     const off = (wanted ?? 0n) - BigInt(sum);
     differenceMicros += off < 0n ? -off : off;
     const isOpen = state === 'CREATED' || state === 'AWAITING_PAYMENT';
-    if (off !== 0n || (isOpen && wanted !== undefined))
-      findings.push(`top-up ${id} is ${state} with ${sum} micro-USD, and ${wanted ?? 0n} at the processor`);
+    if (off === 0n && !(isOpen && wanted !== undefined)) continue;
+    findings.push(`top-up ${id} is ${state} with ${sum} micro-USD, and ${wanted ?? 0n} at the processor`);
+    findings.push(await detailsOf(environment, id, { payments, refunds, disputes }));
   }
   const known = new Set(booked.map(({ id }) => id));
   for (const id of net.keys())
@@ -168,6 +169,25 @@ export async function paymentReport(environment: Environment): Promise<PaymentRe
   const automatic = booked.filter((row) => row.automatic && net.has(row.id)).length;
   const counts = { payments: payments.length, refunds: refunds.length, disputes: disputes.length };
   return { ...counts, automatic, differenceMicros, findings };
+}
+
+/** The facts of both sides about a top-up that differs, as JSON. */
+async function detailsOf(environment: Environment, id: string, books: Books): Promise<string> {
+  const [here] = await rowsOf<object>(
+    environment,
+    `select issue, check_at, payment_id, session_id,
+      (select json_agg(d) from top_up_dispute d where d.payment_id = u.payment_id) as disputes,
+      (select json_agg(r) from top_up_refund r where r.payment_id = u.payment_id) as refunds,
+      (select json_agg(c) from payment_correction c where c.top_up_id = u.id) as corrections,
+      (select json_agg(json_build_array(type, outcome, received_at)) from payment_event e
+        where e.top_up_id = u.id) as events
+      from top_up u where id = $1`,
+    [id],
+  );
+  const ids = new Set(books.payments.filter((one) => topUpOf(one) === id).map((one) => one.id));
+  const taken = [...books.refunds, ...books.disputes];
+  const there = taken.filter((one) => ids.has(String(one['payment_intent'])));
+  return JSON.stringify({ here, there });
 }
 
 interface Booked {
