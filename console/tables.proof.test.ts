@@ -118,7 +118,7 @@ describe.skipIf(!ready)('actions on several rows', () => {
       const dialog = page.getByRole('dialog', { name: /^Suspend \d+ users$/ });
       await dialog.getByLabel('Reason').fill('abuse');
       await press(page, dialog.getByRole('button', { name: 'Suspend' }));
-      await dialog.getByText(/^\d+ of \d+ were not changed/).waitFor();
+      await dialog.getByText(/^\d+ of \d+ need attention/).waitFor();
       const users = await page.getByRole('checkbox', { name: /^Choose .*@/, includeHidden: true }).count();
       expect(await dialog.getByRole('alert').getByRole('listitem').count()).toBe(users);
     });

@@ -1,11 +1,15 @@
 /** Values that the browser keeps on this device, such as the theme. */
 
-/** Stores a value. If the browser forbids storage, nothing is stored and the value is lost with the page. */
-export function remember(name: string, value: string): void {
+/**
+ * Stores a value, and returns whether it did. If the browser forbids storage or its storage is full, the
+ * value is lost with the page.
+ */
+export function remember(name: string, value: string): boolean {
   try {
     localStorage.setItem(name, value);
+    return true;
   } catch {
-    // The browser forbids storage.
+    return false;
   }
 }
 

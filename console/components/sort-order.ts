@@ -27,7 +27,7 @@ export function orderBy<Field extends string>(
   fields: Readonly<Partial<Record<string, Field>>>,
 ): { field: Field; direction: 'ASC' | 'DESC' } | null {
   const order = orderOf(value);
-  const field = order && fields[order.column];
+  const field = order && Object.hasOwn(fields, order.column) ? fields[order.column] : undefined;
   return order && field !== undefined ? { field, direction: order.direction } : null;
 }
 
@@ -38,7 +38,7 @@ export function sortRows<Row>(
   values: Readonly<Partial<Record<string, (row: Row) => string | number>>>,
 ): readonly Row[] {
   const order = orderOf(value);
-  const valueOf = order && values[order.column];
+  const valueOf = order && Object.hasOwn(values, order.column) ? values[order.column] : undefined;
   if (!order || !valueOf) return rows;
   const sign = order.direction === 'ASC' ? 1 : -1;
   return rows.toSorted((one, other) => sign * compare(valueOf(one), valueOf(other)));

@@ -43,10 +43,12 @@ export function BulkDialog({ title, sentence, button, rows, onClose, onDone, ...
   const submit = async (values: FormData) => {
     if ((await run(values)).length === 0) onDone();
   };
+  // The rest of the rows is sent whatever happens to the dialog, so it stays until the last answer.
+  const leave = failed ? onDone : busy ? () => undefined : onClose;
   const footer =
     failed === undefined ? (
       <>
-        <Button variant="ghost" onClick={onClose}>
+        <Button variant="ghost" disabled={busy} onClick={onClose}>
           {t('dialog.cancel')}
         </Button>
         <Button type="submit" form={id} variant={destructive ? 'destructive' : 'primary'} busy={busy}>
@@ -59,7 +61,7 @@ export function BulkDialog({ title, sentence, button, rows, onClose, onDone, ...
       </Button>
     );
   return (
-    <Dialog open onClose={failed ? onDone : onClose} title={title} sentence={sentence} footer={footer}>
+    <Dialog open onClose={leave} title={title} sentence={sentence} footer={footer}>
       <form
         id={id}
         className="flex flex-col gap-5"

@@ -45,7 +45,7 @@ export const frame = {
     bulk: 'Actions on chosen rows',
     clear: 'Clear the choice',
     progress: '{{done}} of {{all}} done',
-    notAll: '{{failed}} of {{all}} were not changed.',
+    notAll: '{{failed}} of {{all}} need attention.',
     failedRow: '{{name}}: {{reason}}',
   },
   groups: { DEFAULT: 'default', VIP: 'vip', SVIP: 'svip' },

@@ -34,7 +34,7 @@ export const prompts = {
       apply: 'Apply',
     },
     templates: {
-      sentence: 'Kept in this browser only.',
+      sentence: 'Kept in this browser only, for every account that uses it.',
       none: 'No templates yet. A template has a system prompt and a message that you use again.',
       use: 'Use',
       useNamed: 'Use {{name}}',
@@ -53,6 +53,7 @@ export const prompts = {
       export: 'Export',
       imported_one: '{{count}} template imported.',
       imported_other: '{{count}} templates imported.',
+      full: 'Not saved: this browser keeps at most {{count}} templates and 2 MB. Delete some first.',
       badFile: 'This file has no prompt templates. Choose a file that was exported here.',
     },
     compare: {

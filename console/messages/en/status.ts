@@ -19,7 +19,8 @@ export const status = {
     families: 'Endpoints',
     rules:
       'A day is the share of requests that were answered. Refusals that the customer caused do not count. ' +
-      'A day with few requests is the share of successful probes. A day without data has a dash.',
+      'A day with few requests is the share of successful probes. A day without data has a dash. ' +
+      'A bar is yellow below 99 % and red below 95 %.',
     share: '{{value}} %',
     noData: 'No data',
     day: '{{day}}: {{share}}',

@@ -47,7 +47,7 @@ export const frame: Translation<typeof english> = {
     bulk: '对所选行的操作',
     clear: '取消选择',
     progress: '已完成 {{done}}/{{all}}',
-    notAll: '{{all}} 项中有 {{failed}} 项未更改。',
+    notAll: '{{all}} 项中有 {{failed}} 项需要处理。',
     failedRow: '{{name}}：{{reason}}',
   },
   groups: { DEFAULT: 'default', VIP: 'vip', SVIP: 'svip' },

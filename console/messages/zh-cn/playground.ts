@@ -80,7 +80,7 @@ export const playground: Translation<typeof english> = {
     settingsOpen_other: '回复设置：已设 {{count}} 项',
     settingsSet_other: '已设 {{count}} 项',
     templates: '提示词模板',
-    compare: '比较模型',
+    compare: '对比模型',
     started: '回复已开始',
     finished: '回复已结束',
     copyCode: '复制代码',

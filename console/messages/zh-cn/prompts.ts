@@ -37,7 +37,7 @@ export const prompts: Translation<typeof english> = {
       apply: '应用',
     },
     templates: {
-      sentence: '只保存在此浏览器中。',
+      sentence: '只保存在此浏览器中，使用此浏览器的每个账户都能看到。',
       none: '还没有模板。模板包含可重复使用的系统提示词和消息。',
       use: '使用',
       useNamed: '使用 {{name}}',
@@ -55,6 +55,7 @@ export const prompts: Translation<typeof english> = {
       import: '导入',
       export: '导出',
       imported_other: '已导入 {{count}} 个模板。',
+      full: '未保存：此浏览器最多保存 {{count}} 个模板和 2 MB。请先删除一些。',
       badFile: '此文件中没有提示词模板。请选择从这里导出的文件。',
     },
     compare: {

@@ -30,15 +30,17 @@ export function ComparePage() {
   const found = [data?.first, data?.second, data?.third, data?.fourth].filter(
     (model): model is Compared => model !== undefined && model !== null && names.includes(model.name),
   );
+  // A name that the service does not know takes no place.
+  const shown = data && !fetching ? found.map(({ name }) => name) : names;
   return (
     <PublicFrame>
       <header className="mb-6">
         <h1 className="text-public">{t('shell.compare')}</h1>
         <p className="mt-1 text-ink-2">{t('compare.sentence')}</p>
       </header>
-      <Choice names={names} onChange={change} />
+      <Choice names={shown} onChange={change} />
       {found.length > 0 && (
-        <Comparison models={found} onRemove={(name) => change(names.filter((other) => other !== name))} />
+        <Comparison models={found} onRemove={(name) => change(shown.filter((other) => other !== name))} />
       )}
       {found.length === 0 && names.length > 0 && fetching && <SkeletonRows rows={12} />}
       {found.length === 0 && names.length > 0 && !fetching && !error && <p>{t('compare.unknown')}</p>}

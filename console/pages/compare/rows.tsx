@@ -2,7 +2,7 @@
 import { useDurationText } from '../../components/duration.ts';
 import { Money } from '../../components/money.tsx';
 import { useTranslation } from '../../translation.ts';
-import { HealthChip } from '../pricing/model-health.tsx';
+import { HealthChip, TIMES } from '../pricing/model-health.tsx';
 import { useModalities } from '../pricing/modalities.ts';
 import { FILTER_TRAITS, PRICE_GROUPS } from '../pricing/search.ts';
 import { contextText } from '../pricing/tiers.ts';
@@ -22,13 +22,6 @@ export interface CompareGroup {
   title: string;
   rows: readonly CompareRow[];
 }
-
-const TIMES = [
-  ['p50FirstTokenMs', 'first50'],
-  ['p95FirstTokenMs', 'first95'],
-  ['p50LatencyMs', 'p50'],
-  ['p95LatencyMs', 'p95'],
-] as const;
 
 /** All groups of rows. */
 export function useCompareGroups(): readonly CompareGroup[] {

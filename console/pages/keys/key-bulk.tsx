@@ -76,7 +76,8 @@ function useSend(task: Task | undefined, keys: readonly Key[]) {
     if (task === 'disable') {
       const { data, error } = await disable({ input: { id, leaked: false } });
       const reason = failureWords(error, data?.apiKeyDisable.userErrors);
-      if (reason !== undefined || !data) return reason;
+      if (reason !== undefined) return reason;
+      if (!data) return t('errors.INTERNAL_SERVER_ERROR');
       const { state, nodes } = rolloutOf(data.apiKeyDisable, i18n.language);
       return state === 'Pending' ? t('keys.bulkPending', { nodes }) : undefined;
     }

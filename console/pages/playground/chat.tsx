@@ -1,6 +1,6 @@
 /** One chat: head, messages, and composer. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { requestIdOf } from '../../client.ts';
 import { Button } from '../../components/button.tsx';
 import { WireEmpty } from '../../components/mark.tsx';
@@ -19,6 +19,7 @@ import type { PickedModel } from './models.ts';
 import { MessageList } from './message-list.tsx';
 import { countOf, NO_SETTINGS, settingsFor } from './settings.ts';
 import { useChat } from './use-chat.ts';
+import { useEscape } from './use-escape.ts';
 
 const OpenTasks = lazy(async () => ({ default: (await import('./open-tasks.tsx')).OpenTasks }));
 
@@ -237,17 +238,4 @@ function Welcome({ children }: { children: ReactNode }) {
       {children}
     </div>
   );
-}
-
-/** Escape stops the reply, unless a dialog or a menu is open: Escape closes that instead. */
-function useEscape(stop: (() => void) | undefined): void {
-  useEffect(() => {
-    if (!stop) return;
-    const listen = (event: KeyboardEvent) => {
-      const open = document.querySelector('[role=dialog], [role=menu]');
-      if (event.key === 'Escape' && !open && !event.defaultPrevented) stop();
-    };
-    addEventListener('keydown', listen);
-    return () => removeEventListener('keydown', listen);
-  }, [stop]);
 }

@@ -11,17 +11,24 @@ const TONES: Record<Tone, string | undefined> = {
   name: 'text-adm',
 };
 
+/** Time without a change after which code is coloured, in ms. */
+const PAUSE_MS = 150;
+
 /** The code; without colours until the grammar is loaded, and while newer code is not coloured yet. */
 export function CodeColours({ language, code }: { language: string; code: string }) {
   const [coloured, setColoured] = useState<{ code: string; parts: CodePart[] | undefined }>();
   useEffect(() => {
     let isCurrent = true;
-    // Without its grammar, the code stays readable.
-    void highlighted(language, code)
-      .catch(() => undefined)
-      .then((parts) => isCurrent && setColoured({ code, parts }));
+    const colour = async () => {
+      // Without its grammar, the code stays readable.
+      const parts = await highlighted(language, code).catch(() => undefined);
+      if (isCurrent) setColoured({ code, parts });
+    };
+    // A streamed reply changes often, and each change colours the whole code again.
+    const timer = setTimeout(() => void colour(), PAUSE_MS);
     return () => {
       isCurrent = false;
+      clearTimeout(timer);
     };
   }, [language, code]);
   if (coloured?.parts === undefined || !code.startsWith(coloured.code)) return <>{code}</>;

@@ -87,7 +87,8 @@ function ColumnHead({ model, models, onModel, onRemove, onStop }: HeadProps) {
   const { t } = useTranslation();
   return (
     <header className="flex min-h-12 flex-none items-center gap-2 border-b border-line px-3 py-2">
-      <ModelPicker models={models} model={model} onModel={onModel} />
+      {/* Another model begins a new chat, so a running reply would be lost. */}
+      <ModelPicker models={onStop ? [model] : models} model={model} onModel={onModel} />
       <span className="ml-auto" />
       {onStop && (
         <Button

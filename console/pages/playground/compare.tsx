@@ -11,6 +11,7 @@ import { Composer, NO_DRAFT } from './composer.tsx';
 import { type ChatTool, ChatTools } from './chat-tools.tsx';
 import type { PickedModel } from './models.ts';
 import { countOf, NO_SETTINGS, type Settings } from './settings.ts';
+import { useEscape } from './use-escape.ts';
 
 /** The comparison that the address names. Its chats live as long as the page. */
 export function Compare({ models, first }: { models: readonly PickedModel[]; first: string | undefined }) {
@@ -20,15 +21,16 @@ export function Compare({ models, first }: { models: readonly PickedModel[]; fir
   const [settings, setSettings] = useState<Settings>(NO_SETTINGS);
   const [tool, setTool] = useState<ChatTool>();
   const columns = useColumns(compared.shown);
+  const isRunning = columns.runningSince !== undefined;
+  useEscape(isRunning ? columns.stop : undefined);
   const send = async () => {
-    const { text, pictures } = draft;
     setDraft(NO_DRAFT);
-    if (!(await columns.send(text, pictures))) setDraft({ text, pictures });
+    if (!(await columns.send(draft.text, draft.pictures))) setDraft(draft);
   };
   return (
     <section className="flex min-h-0 min-w-0 flex-1 flex-col">
       <CompareHead
-        compared={compared}
+        {...{ compared, isRunning }}
         settingCount={countOf(settings)}
         onSettings={() => setTool('settings')}
       />
@@ -67,10 +69,12 @@ interface HeadProps {
   compared: ReturnType<typeof useCompared>;
   /** How many settings are set. */
   settingCount: number;
+  /** Whether a reply is running, which leaving would lose. */
+  isRunning: boolean;
   onSettings: () => void;
 }
 
-function CompareHead({ compared, settingCount, onSettings }: HeadProps) {
+function CompareHead({ compared, settingCount, isRunning, onSettings }: HeadProps) {
   const { t } = useTranslation();
   return (
     <header className={HEAD}>
@@ -86,7 +90,7 @@ function CompareHead({ compared, settingCount, onSettings }: HeadProps) {
       <IconButton label={t('playground.settingsOpen', { count: settingCount })} onClick={onSettings}>
         <SlidersHorizontal size={16} strokeWidth={1.75} />
       </IconButton>
-      <IconButton label={t('prompts.compare.leave')} onClick={compared.leave}>
+      <IconButton label={t('prompts.compare.leave')} disabled={isRunning} onClick={compared.leave}>
         <X size={16} strokeWidth={1.75} />
       </IconButton>
     </header>

@@ -2,7 +2,6 @@
 import { ChevronDown } from 'lucide-react';
 import { Menu } from '../../components/menu.tsx';
 import type { MenuChoices } from '../../components/menu-entries.ts';
-import { moneyText } from '../../components/money.tsx';
 import { useTranslation } from '../../translation.ts';
 import type { PickedModel } from './models.ts';
 
@@ -37,7 +36,7 @@ export function useModelOptions(models: readonly PickedModel[]): MenuChoices['op
     value: name,
     word: name,
     detail: traits.map((trait) => t(`playground.traitNames.${trait}`)).join(', '),
-    amount: moneyText(price),
+    amount: price,
   }));
 }
 

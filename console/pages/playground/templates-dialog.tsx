@@ -11,6 +11,7 @@ import { TemplateForm } from './template-form.tsx';
 import {
   FILE_BYTES_MAX,
   FILE_NAME,
+  fits,
   merged,
   STORED_AS,
   type Template,
@@ -39,8 +40,7 @@ export function TemplatesDialog({ current, onUse, onClose }: TemplatesProps) {
         template={edited}
         taken={without(templates, edited.name).map(({ name }) => name)}
         onSave={(template) => {
-          save(merged(without(templates, edited.name), [template]));
-          setEdited(undefined);
+          if (save(merged(without(templates, edited.name), [template]))) setEdited(undefined);
         }}
         onClose={() => setEdited(undefined)}
       />
@@ -121,20 +121,27 @@ function TemplateRow({ template, onUse, onEdit, onDelete }: RowProps) {
   );
 }
 
-/** The templates of this browser, and a function that replaces them. */
+/**
+ * The templates of this browser, and a function that replaces them. It returns false, and says so, if it
+ * cannot.
+ */
 function useTemplates() {
+  const { t } = useTranslation();
+  const toast = useToast();
   const [templates, setTemplates] = useState(() => templatesOf(recall(STORED_AS) ?? '[]') ?? []);
-  const save = (next: readonly Template[]) => {
-    const kept = next.slice(0, TEMPLATES_MAX);
-    setTemplates(kept);
-    remember(STORED_AS, JSON.stringify(kept));
+  const save = (next: readonly Template[]): boolean => {
+    const isKept = fits(next) && remember(STORED_AS, JSON.stringify(next));
+    if (isKept) setTemplates([...next]);
+    else toast({ text: t('prompts.templates.full', { count: TEMPLATES_MAX }), failed: true });
+    return isKept;
   };
   return { templates, save };
 }
 
 interface TransferProps {
   templates: readonly Template[];
-  onImport: (templates: Template[]) => void;
+  /** Returns whether they were added; says so if not. */
+  onImport: (templates: Template[]) => boolean;
 }
 
 /** Buttons that save all templates to a file, and add those of a file. */
@@ -145,12 +152,8 @@ function Transfer({ templates, onImport }: TransferProps) {
   const read = async (file: File | undefined) => {
     if (!file) return;
     const added = file.size > FILE_BYTES_MAX ? undefined : templatesOf(await file.text());
-    if (added) onImport(added);
-    toast(
-      added
-        ? { text: t('prompts.templates.imported', { count: added.length }) }
-        : { text: t('prompts.templates.badFile'), failed: true },
-    );
+    if (!added) toast({ text: t('prompts.templates.badFile'), failed: true });
+    else if (onImport(added)) toast({ text: t('prompts.templates.imported', { count: added.length }) });
   };
   return (
     <>

@@ -1,7 +1,7 @@
 /** Tests reading and merging of prompt templates, which come from the browser's storage or a file. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { merged, NAME_CHARACTERS_MAX, TEMPLATES_MAX, templatesOf, textOf } from './templates.ts';
+import { fits, merged, NAME_CHARACTERS_MAX, TEMPLATES_MAX, templatesOf, textOf } from './templates.ts';
 
 const template = fc.record({
   name: fc
@@ -37,5 +37,15 @@ describe('prompt templates', () => {
     const other = { name: 'Ask', systemPrompt: '', message: 'x' };
     const fresh = { ...old, systemPrompt: 'new' };
     expect(merged([old, other], [fresh])).toEqual([other, fresh]);
+  });
+});
+
+describe('a list of templates', () => {
+  it('is kept only up to its limits of number and size', () => {
+    const list = (count: number, message: string) =>
+      Array.from({ length: count }, (_, at) => ({ name: `n${at}`, systemPrompt: '', message }));
+    expect(fits(list(100, 'x'))).toBe(true);
+    expect(fits(list(101, 'x'))).toBe(false);
+    expect(fits(list(50, 'x'.repeat(50_000)))).toBe(false);
   });
 });

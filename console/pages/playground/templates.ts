@@ -1,4 +1,5 @@
 /** Prompt templates, which are kept in this browser only: parsing, and changes of their list. */
+import { SYSTEM_PROMPT_CHARACTERS_MAX } from '@gateway/shared/chat-parameters';
 
 /** A named system prompt and message. */
 export interface Template {
@@ -14,9 +15,11 @@ export const FILE_NAME = 'prompt-templates.json';
 export const TEMPLATES_MAX = 100;
 export const NAME_CHARACTERS_MAX = 80;
 /** Maximum length of a system prompt or message, in characters. */
-export const TEXT_CHARACTERS_MAX = 50_000;
-/** Maximum size of a file to import, in bytes. */
-export const FILE_BYTES_MAX = 4_000_000;
+export const TEXT_CHARACTERS_MAX = SYSTEM_PROMPT_CHARACTERS_MAX;
+/** Maximum length of the list as JSON, in characters: less than a browser stores. */
+export const LIST_CHARACTERS_MAX = 2_000_000;
+/** Maximum size of a file to import, in bytes: of a list in which each character takes three bytes. */
+export const FILE_BYTES_MAX = 3 * LIST_CHARACTERS_MAX;
 
 /** The templates of a stored or imported text; undefined if it is not a list of templates. */
 export function templatesOf(text: string): Template[] | undefined {
@@ -35,6 +38,11 @@ export function textOf(templates: readonly Template[]): string {
 export function merged(templates: readonly Template[], added: readonly Template[]): Template[] {
   const byName = new Map([...templates, ...added].map((template) => [template.name, template]));
   return [...byName.values()].toSorted((left, right) => left.name.localeCompare(right.name));
+}
+
+/** Whether a browser keeps the list: it is neither too long nor too large. */
+export function fits(templates: readonly Template[]): boolean {
+  return templates.length <= TEMPLATES_MAX && JSON.stringify(templates).length <= LIST_CHARACTERS_MAX;
 }
 
 /** The templates without the one with this name. */

@@ -5,7 +5,7 @@ import { useDurationText } from '../../components/duration.ts';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { StateWord, type Tone } from '../../components/state-word.tsx';
 import { useTranslation } from '../../translation.ts';
-import { Uptime, type UptimeView } from '../status/uptime.tsx';
+import { Uptime, type UptimeView, useShareText } from '../status/uptime.tsx';
 
 interface Health {
   status: 'OK' | 'DEGRADED' | 'DOWN' | 'UNKNOWN';
@@ -23,16 +23,13 @@ const LOOKS: Record<Health['status'], { icon: LucideIcon; tone: Tone }> = {
   UNKNOWN: { icon: CircleDashed, tone: 'quiet' },
 };
 /** Measured times and the keys of their names. */
-const TIMES = [
+export const TIMES = [
   ['p50FirstTokenMs', 'first50'],
   ['p95FirstTokenMs', 'first95'],
   ['p50LatencyMs', 'p50'],
   ['p95LatencyMs', 'p95'],
 ] as const;
-const PERCENT = 100;
 const DAY_MS = 86_400_000;
-/** Decimals of percentages. */
-const SHARE_DIGITS = 2;
 
 /** The status. */
 export function HealthChip({ health: { status } }: { health: Health }) {
@@ -42,19 +39,17 @@ export function HealthChip({ health: { status } }: { health: Health }) {
 
 /** The figures; nothing if there are none. */
 export function LastDay({ health }: { health: Health }) {
-  const { t, i18n } = useTranslation();
+  const { t } = useTranslation();
   const durationText = useDurationText();
+  const shareText = useShareText();
   const { successRate24h, p50LatencyMs } = health;
   if (successRate24h === null && p50LatencyMs === null) return null;
-  const share = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: SHARE_DIGITS });
   return (
     <section>
       <h2 className="mb-2 text-section">{t('model.lastDay')}</h2>
       <LeaderList>
         {successRate24h !== null && (
-          <LeaderRow name={t('model.succeeded')}>
-            {t('model.share', { value: share.format(Number(successRate24h) * PERCENT) })}
-          </LeaderRow>
+          <LeaderRow name={t('model.succeeded')}>{shareText(successRate24h)}</LeaderRow>
         )}
         {TIMES.map(([figure, name]) => {
           const time = health[figure];
