@@ -185,12 +185,7 @@ test('days that differ from the ledger are exported again', async () => {
   const table = state?.table ?? '';
   await store.command(ch`delete from ${tableOf(table)} where cityHash64(request_id) % 3 = 0`);
   expect(await usage.count(money.em(), {})).toBeLessThan(ROWS);
-  const parts = {
-    em: money.em,
-    store,
-    state: { table, droppedUntil: null },
-    keepTurn: async () => undefined,
-  };
+  const parts = { em: money.em, store, state: { table, droppedUntil: null }, proceed: async () => true };
   expect(await compareDays(parts, new Date(now + 24 * HOUR_MS))).toEqual([]);
   expect(await usage.count(money.em(), {})).toBe(ROWS);
 });

@@ -23,31 +23,41 @@ interface ComparisonParts {
   em(): EntityManager;
   store: ClickHouseStore;
   state: Pick<ExportState, 'table' | 'droppedUntil'>;
-  /** Called before each day, so that no other instance begins to export. */
-  keepTurn(): Promise<unknown>;
+  /** Called before each day: exports what is due. False if another instance exports now. */
+  proceed(): Promise<boolean>;
 }
 
 /**
- * Compares the days before `until`, and returns those that differ even after they were exported again. Leaves
- * out days with requests in the outbox. Nothing else may export meanwhile.
+ * Compares the days before `until`, and returns those that differ even after they were exported again;
+ * undefined if another instance has begun to export. Leaves out days with requests in the outbox.
  */
-export async function compareDays(parts: ComparisonParts, until: Date): Promise<string[]> {
+export async function compareDays(parts: ComparisonParts, until: Date): Promise<string[] | undefined> {
   await deleteDropped(parts);
-  const exported = await exportedDays(parts);
   const differing: string[] = [];
-  for (const day of await daysToCompare(parts.em(), until, exported)) {
-    await parts.keepTurn();
-    const found = exported.get(day) ?? NOTHING;
+  for (const day of await daysToCompare(parts, until)) {
+    if (!(await parts.proceed())) return undefined;
+    const found = await exportedSums(parts, day);
     if (sameSums(await keptSums(parts.em(), day), found)) continue;
-    const fresh = await ledgerSums(parts.em(), day);
-    if (sameSums(fresh, found) || sameSums(fresh, await exportAgain(parts, day)))
-      await keepSums(parts.em(), day, fresh);
-    else differing.push(day);
+    const equal = await equalSums(parts, day, found);
+    if (equal) await keepSums(parts.em(), day, equal);
+    else if (!(await isPending(parts.em(), day))) differing.push(day);
   }
   return differing;
 }
 
-const NOTHING: DaySums = { requests: '0', cost: '0' };
+/**
+ * The sums of a day on which ledger and ClickHouse agree, after its rows were exported again if need be;
+ * undefined if they still differ. Rows are first added, because those of a deleted day are missing on pages.
+ */
+async function equalSums(parts: ComparisonParts, day: string, found: DaySums): Promise<DaySums | undefined> {
+  const agree = async (sums: DaySums): Promise<boolean> => sameSums(await ledgerSums(parts.em(), day), sums);
+  if (await agree(found)) return found;
+  const added = await exportAgain(parts, day);
+  if (await agree(added)) return added;
+  await parts.store.command(ch`delete from ${tableOf(parts.state.table)} where ${ofDay(day)}`);
+  const replaced = await exportAgain(parts, day);
+  return (await agree(replaced)) ? replaced : undefined;
+}
 
 function sameSums(left: DaySums | undefined, right: DaySums): boolean {
   return left !== undefined && left.requests === right.requests && left.cost === right.cost;
@@ -62,37 +72,52 @@ async function deleteDropped({ em, store, state: { table, droppedUntil } }: Comp
   await query(em(), sql`delete from usage_export_day where day < ${droppedUntil}::timestamptz::date`);
 }
 
-async function exportedDays({ store, state: { table } }: ComparisonParts): Promise<Map<string, DaySums>> {
-  const rows = await store.slowRows(
-    ch`select toString(toDate(at)) as day, toString(count()) as requests, toString(sum(cost)) as cost
-      from ${tableOf(table)} final group by day`,
+/** Number and cost of the rows of a day in ClickHouse. */
+async function exportedSums({ store, state: { table } }: ComparisonParts, day: string): Promise<DaySums> {
+  const [row] = await store.slowRows(
+    ch`select toString(count()) as requests, toString(sum(cost)) as cost
+      from ${tableOf(table)} final where ${ofDay(day)}`,
   );
-  return new Map(rows.map((row) => [String(row['day']), sumsOf(row)]));
+  return sumsOf(row);
 }
+
+const ofDay = (day: string) => ch`toDate(at) = toDate(${textOf(day)})`;
 
 function sumsOf(row: Readonly<Record<string, unknown>> | undefined): DaySums {
   return { requests: String(row?.['requests']), cost: String(row?.['cost']) };
 }
 
 /** Days of the log or of the export that ended before `until`, without those in the outbox. */
-async function daysToCompare(
-  em: EntityManager,
-  until: Date,
-  exported: ReadonlyMap<string, DaySums>,
-): Promise<string[]> {
-  const row = await queryRow<{ first: string | null; pending: string[] }>(
-    em,
-    sql`select (select min(at)::text from usage_entry) as first,
-      array(select distinct (r.at at time zone 'UTC')::date::text from usage_outbox o
-        cross join unnest(o.ats) as r (at)) as pending`,
+async function daysToCompare({ em, store, state }: ComparisonParts, until: Date): Promise<string[]> {
+  const { first } = await queryRow<{ first: string | null }>(
+    em(),
+    sql`select (select min(at) at time zone 'UTC' from usage_entry)::date::text as first`,
   );
-  const first = [...exported.keys(), ...(row.first ? [row.first.slice(0, 10)] : [])].toSorted()[0];
-  if (first === undefined) return [];
+  const [row] = await store.slowRows(
+    ch`select toString(min(toDate(at))) as first, toString(count()) as found from ${tableOf(state.table)}`,
+  );
+  const exported = Number(row?.['found']) > 0 ? [String(row?.['first'])] : [];
+  const [start] = [...exported, ...(first === null ? [] : [first])].toSorted();
+  if (start === undefined) return [];
   const days: string[] = [];
-  for (let at = Date.parse(first); at + DAY_MS <= until.getTime(); at += DAY_MS)
+  for (let at = Date.parse(start); at + DAY_MS <= until.getTime(); at += DAY_MS)
     days.push(new Date(at).toISOString().slice(0, 10));
-  const pending = new Set(row.pending);
+  const pending = new Set(await pendingDays(em()));
   return days.filter((day) => !pending.has(day));
+}
+
+/** UTC days with requests in the outbox. */
+async function pendingDays(em: EntityManager): Promise<string[]> {
+  const { pending } = await queryRow<{ pending: string[] }>(
+    em,
+    sql`select array(select distinct (r.at at time zone 'UTC')::date::text from usage_outbox o
+      cross join unnest(o.ats) as r (at)) as pending`,
+  );
+  return pending;
+}
+
+async function isPending(em: EntityManager, day: string): Promise<boolean> {
+  return (await pendingDays(em)).includes(day);
 }
 
 function keptSums(em: EntityManager, day: string): Promise<DaySums | undefined> {
@@ -121,14 +146,9 @@ async function keepSums(em: EntityManager, day: string, { requests, cost }: DayS
   );
 }
 
-/** Replaces the rows of a day in ClickHouse, and returns their sums there. */
-async function exportAgain({ em, store, state: { table } }: ComparisonParts, day: string): Promise<DaySums> {
-  const ofDay = ch`toDate(at) = toDate(${textOf(day)})`;
-  await store.command(ch`delete from ${tableOf(table)} where ${ofDay}`);
-  for await (const lines of readDay(em, day)) await store.insert(table, lines);
-  const [row] = await store.slowRows(
-    ch`select toString(count()) as requests, toString(sum(cost)) as cost
-      from ${tableOf(table)} final where ${ofDay}`,
-  );
-  return sumsOf(row);
+/** Adds all rows of a day to ClickHouse, where they replace those that it has, and returns their sums. */
+async function exportAgain(parts: ComparisonParts, day: string): Promise<DaySums> {
+  const { em, store, state } = parts;
+  for await (const lines of readDay(em, day)) await store.insert(state.table, lines);
+  return exportedSums(parts, day);
 }

@@ -1,4 +1,6 @@
-/** Metrics of the export to ClickHouse and of the pages that it answers. */
+/**
+ * Metrics of the export to ClickHouse and of the pages that it answers, and the reasons of failures for logs.
+ */
 import { Counter, Gauge } from 'prom-client';
 import { registry } from '../process/metrics.ts';
 import type { ExportState } from './state.ts';
@@ -45,4 +47,10 @@ export function showState(state: ExportState | undefined): void {
   rebuilding.set(state?.isActive && !state.isComplete ? 1 : 0);
   compared.set((state?.comparedAt?.getTime() ?? 0) / 1000);
   differing.set(state?.differingDays ?? 0);
+}
+
+/** The kind and code of a failure: messages of ClickHouse can quote rows. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  return 'code' in error ? `${error.name} ${String(error.code)}` : error.name;
 }

@@ -166,6 +166,17 @@ describe('the export', () => {
     expect(stored().has(late[0] ?? '')).toBe(true);
   });
 
+  it('begins anew if its start was cut short', async () => {
+    await exportAll();
+    const before = await readState(money.em());
+    await query(
+      money.em(),
+      sql`update usage_export set is_complete = false, activated_xid = '18446744073709551615'::xid8`,
+    );
+    await exportAll();
+    expect((await readState(money.em()))?.table).not.toBe(before?.table);
+  });
+
   it('keeps requests in the outbox while ClickHouse is away', async () => {
     await exportAll();
     receiver.isAway = true;

@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { compareDays } from './comparison.ts';
-import { exportFailures, showState } from './export.metrics.ts';
+import { exportFailures, reasonOf, showState } from './export.metrics.ts';
 import { deleteFromOutbox, readLog, readOutbox } from './outbox.ts';
 import { activate, giveTurn, noteCompared, noteRebuilt, oldWriters, readState, takeTurn } from './state.ts';
 import type { ExportState } from './state.ts';
@@ -21,6 +21,8 @@ const POLL_MS = 1000;
  */
 const TURN_SECONDS = 10;
 const COMPARE_EVERY_MS = 24 * 60 * 60 * 1000;
+/** Time until the next comparison after one that failed. */
+const COMPARE_AGAIN_MS = 10 * 60 * 1000;
 
 interface ExporterParts {
   /** A new database session. */
@@ -41,8 +43,15 @@ export function startExporter(parts: ExporterParts): Exporter {
   const holder = randomBytes(8).toString('hex');
   let round: Promise<void> | undefined;
   let isStopping = false;
+  let compareFromMs = -Infinity;
+  const compare = async (): Promise<void> => {
+    if (performance.now() < compareFromMs) return;
+    compareFromMs = performance.now() + COMPARE_AGAIN_MS;
+    await compareIfDue(parts, () => goOn(parts, holder));
+    compareFromMs = -Infinity;
+  };
   const exportDue = (): Promise<void> => {
-    round ??= exportRound(parts, holder, () => isStopping).finally(() => {
+    round ??= exportRound(parts, { holder, compare, isStopping: () => isStopping }).finally(() => {
       round = undefined;
     });
     return round;
@@ -65,22 +74,28 @@ export function startExporter(parts: ExporterParts): Exporter {
   };
 }
 
-/** The kind and code of a failure: messages of ClickHouse can quote rows. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown';
-  return 'code' in error ? `${error.name} ${String(error.code)}` : error.name;
+interface Round {
+  holder: string;
+  compare(): Promise<void>;
+  isStopping(): boolean;
 }
 
-async function exportRound(parts: ExporterParts, holder: string, isStopping: () => boolean): Promise<void> {
+async function exportRound(parts: ExporterParts, { holder, compare, isStopping }: Round): Promise<void> {
   const { em } = parts;
   try {
     if (!(await takeTurn(em(), holder, TURN_SECONDS))) return;
     await prepare(parts);
     while (!isStopping() && (await takeTurn(em(), holder, TURN_SECONDS)) && (await step(parts)));
-    if (!isStopping()) await compareIfDue(parts, () => takeTurn(em(), holder, TURN_SECONDS));
+    if (!isStopping()) await compare();
   } finally {
     showState(await readState(em()));
   }
+}
+
+/** Exports what is due. Returns whether this instance may go on. */
+async function goOn(parts: ExporterParts, holder: string): Promise<boolean> {
+  while (await takeTurn(parts.em(), holder, TURN_SECONDS)) if (!(await step(parts))) return true;
+  return false;
 }
 
 /** Makes sure that the table of the export exists and has the shape of this release. */
@@ -126,13 +141,14 @@ async function step(parts: ExporterParts): Promise<boolean> {
 
 async function compareIfDue(
   { em, store, log }: ExporterParts,
-  keepTurn: () => Promise<unknown>,
+  proceed: () => Promise<boolean>,
 ): Promise<void> {
   const state = await readState(em());
   if (!state?.isActive || !state.isComplete) return;
   const now = Date.now();
   if (state.comparedAt && now - state.comparedAt.getTime() < COMPARE_EVERY_MS) return;
-  const differing = await compareDays({ em, store, state, keepTurn }, new Date(now));
+  const differing = await compareDays({ em, store, state, proceed }, new Date(now));
+  if (!differing) return;
   await noteCompared(em(), state.table, differing.length);
   const message = 'Days in ClickHouse differ from the ledger. PostgreSQL is right; see the runbook.';
   if (differing.length > 0) log?.({ level: 'error', message, days: differing.slice(0, 10) });

@@ -18,7 +18,7 @@ export function openClickHouse(
   const store = new ClickHouseStore(url);
   const exporter = startExporter({ em: () => orm.em.fork(), store, log });
   return {
-    usage: new ClickHouseUsage(store),
+    usage: new ClickHouseUsage(store, undefined, log),
     stop: async () => {
       await exporter.stop();
       await store.close();

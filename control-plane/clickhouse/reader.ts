@@ -12,7 +12,7 @@ import { POSTGRES_USAGE } from '../usage/usage.reader.ts';
 import type { UsageReader } from '../usage/usage.reader.ts';
 import { conditionsOf } from './conditions.ts';
 import type { ChConditions } from './conditions.ts';
-import { answers } from './export.metrics.ts';
+import { answers, reasonOf } from './export.metrics.ts';
 import { integerIn } from './fields.ts';
 import { findEntries } from './found.ts';
 import type { NewestPage } from './found.ts';
@@ -33,6 +33,8 @@ const LAST = new Date(Date.UTC(9999, 0));
 
 type Page = Parameters<UsageReader['page']>[2];
 
+type Log = ((line: Record<string, unknown>) => void) | undefined;
+
 /** A question to ClickHouse: its conditions and the table. */
 interface Source {
   em: EntityManager;
@@ -45,12 +47,14 @@ interface Source {
 export class ClickHouseUsage implements UsageReader {
   readonly #store: ClickHouseStore;
   readonly #now: () => number;
+  readonly #log: Log;
   #restsUntilMs = -Infinity;
 
   /** `now` is the time in ms since any fixed moment; it never goes back. */
-  constructor(store: ClickHouseStore, now: () => number = () => performance.now()) {
+  constructor(store: ClickHouseStore, now: () => number = () => performance.now(), log?: Log) {
     this.#store = store;
     this.#now = now;
+    this.#log = log;
   }
 
   page: UsageReader['page'] = (em, conditions, page) =>
@@ -76,10 +80,10 @@ export class ClickHouseUsage implements UsageReader {
       em,
       { ...span.conditions, range: span.range },
       {
-        ours: async ({ state, table, conditions }) => ({
-          ...(await setsIn({ em, store: this.#store, table }, conditions, request)),
-          asOf: new Date(Date.now() - state.behindSeconds * 1000),
-        }),
+        ours: async ({ state, table, conditions }) => {
+          const asOf = new Date(Date.now() - state.behindSeconds * 1000);
+          return { ...(await setsIn({ em, store: this.#store, table }, conditions, request)), asOf };
+        },
         theirs: () => POSTGRES_USAGE.sets(em, span, request),
       },
     );
@@ -90,9 +94,10 @@ export class ClickHouseUsage implements UsageReader {
     { ours, theirs }: { ours(source: Source): Promise<Answer>; theirs(): Promise<Answer> },
   ): Promise<Answer> {
     const state = this.#now() < this.#restsUntilMs ? undefined : await readState(em);
-    const reason = state ? reasonAgainst(state, conditions) : 'failed';
+    const isResting = this.#now() < this.#restsUntilMs;
+    const reason = state ? reasonAgainst(state, conditions) : isResting ? 'failed' : 'rebuilding';
     if (!state || reason) {
-      answers.inc({ by: `postgresql: ${reason ?? 'failed'}` });
+      answers.inc({ by: `postgresql: ${reason}` });
       return theirs();
     }
     const source = { em, state, table: state.table, conditions: await chConditionsOf(em, conditions, state) };
@@ -100,11 +105,12 @@ export class ClickHouseUsage implements UsageReader {
       const answer = await ours(source);
       answers.inc({ by: 'clickhouse' });
       return answer;
-    } catch {
-      // The reason may quote rows. The exporter logs failures of the server. If PostgreSQL fails too, the
-      // question was wrong, and ClickHouse need not rest.
+    } catch (error) {
+      // If PostgreSQL fails too, the question was wrong, and ClickHouse need not rest.
       const answer = await theirs();
       this.#restsUntilMs = this.#now() + REST_MS;
+      const message = 'ClickHouse did not answer a page. PostgreSQL answers all pages for some seconds.';
+      this.#log?.({ level: 'warn', message, reason: reasonOf(error) });
       answers.inc({ by: 'postgresql: failed' });
       return answer;
     }
@@ -142,7 +148,7 @@ export class ClickHouseUsage implements UsageReader {
         after,
         limit,
       });
-      // A page may have fewer rows than the limit: the next one begins after its last row.
+      // A page may have more rows than the limit: the next one begins after its last row.
       return { rows: [...page.rows, ...rest.rows], next: rest.next };
     }
     return this.#earlierLines({ em, table, ours }, conditions, { after, limit });

@@ -92,20 +92,31 @@ export async function giveTurn(em: EntityManager, holder: string): Promise<void>
   await query(em, sql`update usage_export set held_until = '-infinity' where holder = ${holder}`);
 }
 
-/** Fills a new table from now on: writers fill the outbox, and the rebuild starts with the oldest row. */
+/** Larger than every transaction: the activation was not finished, see `oldWriters`. */
+const NEVER = sql`'18446744073709551615'::xid8`;
+
+/**
+ * Fills a new table from now on: writers fill the outbox, and the rebuild starts with the oldest row. A
+ * transaction that writes the log may begin after the first update and still not see it. A second update
+ * therefore takes a transaction number that is higher than those of all such writers.
+ */
 export async function activate(em: EntityManager, table: string): Promise<void> {
+  await query(em, sql`delete from usage_export_day`);
   await query(
     em,
     sql`update usage_export set is_active = true, table_name = ${table}, is_complete = false,
-      activated_xid = pg_current_xact_id(), activated_at = clock_timestamp(), rebuilt_at = '-infinity',
-      rebuilt_id = '', compared_at = null, differing_days = 0`,
+      activated_xid = ${NEVER}, rebuilt_at = '-infinity', rebuilt_id = '', compared_at = null,
+      differing_days = 0`,
   );
-  await query(em, sql`delete from usage_export_day`);
+  await query(
+    em,
+    sql`update usage_export set activated_xid = pg_current_xact_id() where table_name = ${table}`,
+  );
 }
 
 /**
  * Whether every transaction that could have written rows past the outbox has ended. `restart` means that the
- * counter of transactions was reset, as by a restored dump, so that nothing is known about them.
+ * activation was not finished, or that the counter of transactions was reset, as by a restored dump.
  */
 export async function oldWriters(em: EntityManager): Promise<'none' | 'some' | 'restart'> {
   const row = await queryOne<{ ended: boolean; reset: boolean }>(

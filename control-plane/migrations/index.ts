@@ -66,6 +66,7 @@ import { FastSettlement } from './076-fast-settlement.ts';
 import { LedgerSeals } from './077-ledger-seals.ts';
 import { PartitionWidth } from './078-partition-width.ts';
 import { UsageExport } from './080-usage-export.ts';
+import { MendedChecks } from './082-mended-checks.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -134,4 +135,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '077-ledger-seals', class: LedgerSeals },
   { name: '078-partition-width', class: PartitionWidth },
   { name: '080-usage-export', class: UsageExport },
+  { name: '082-mended-checks', class: MendedChecks },
 ];

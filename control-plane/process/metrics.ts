@@ -34,6 +34,12 @@ export const maskedErrors = new Counter({
   registers: [registry],
 });
 
+export const lostNotices = new Counter({
+  name: 'gateway_control_lost_notices_total',
+  help: 'Notices of settled batches that were not sent: open pages show those requests when they read again.',
+  registers: [registry],
+});
+
 export const signInFailures = new Counter({
   name: 'gateway_control_sign_in_failures_total',
   help: 'Refused sign-ins, by reason.',

@@ -8,6 +8,7 @@ import type { Actor } from '../graphql/context.ts';
 import { UserFailure } from '../graphql/errors.ts';
 import { newId } from '../database/ids.ts';
 import { inTransaction, query, sql } from '../database/sql.ts';
+import { lostNotices } from '../process/metrics.ts';
 import { leaseAccount, lockAccounts, post, revenueAccount } from '../wallet/ledger.ts';
 import type { Lease } from '../wallet/lease.rows.ts';
 import { admit, isSameCharge, SETTLED_DIFFERENTLY } from './admission.service.ts';
@@ -94,10 +95,11 @@ function isMissingMonth(error: unknown): boolean {
   return !('constraint' in error) || error.constraint === undefined;
 }
 
-/** Settles the batch in one transaction. Throws the errors of the database unchanged. */
+/** Settles the batch in one transaction, then publishes it. Throws the errors of the database unchanged. */
 async function settleAll(em: EntityManager, report: Report): Promise<ReportAnswer> {
   const { answer, settled } = await inTransaction(em, (inner) => settleIn(inner, report));
-  await announceSettled(em, settled);
+  // The batch is settled. An error here must not tell the node that it is not.
+  await announceSettled(em, settled).catch(() => lostNotices.inc());
   return answer;
 }
 

@@ -25,8 +25,8 @@ export const POSTGRES_USAGE: UsageReader = {
   page: usagePage,
   count: countUsage,
   lines: usageLines,
-  sets: async (em, span, request) => ({
-    ...(await setsOf(em, summarySource(span), request)),
-    asOf: new Date(),
-  }),
+  sets: async (em, span, request) => {
+    const asOf = new Date();
+    return { ...(await setsOf(em, summarySource(span), request)), asOf };
+  },
 };

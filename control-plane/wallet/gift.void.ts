@@ -38,6 +38,8 @@ interface Left {
 export async function voidGifts(em: EntityManager, { references, description }: VoidedGifts): Promise<void> {
   await inTransaction(em, async (inner) => {
     const wallets = await walletsWith(inner, references);
+    // All wallets share the account of gifts, which is locked below.
+    if (wallets.length === 0) return;
     const accounts = wallets.map((walletId) => walletAccount(walletId, 'GIFT'));
     // While these accounts are locked, no lease of the wallets is granted or ends.
     const balances = await lockAccounts(inner, [GIFTS, ...accounts]);

@@ -101,6 +101,25 @@ async function foundAfter(forgery: string): Promise<{ incremental: string[]; ful
   return found;
 }
 
+/** The result of `read` while the transaction of the ledger has another description. */
+async function forgedDigests<Read>(id: string, read: (em: EntityManager) => Promise<Read>): Promise<Read> {
+  let forged: Read | undefined;
+  const forge = async (em: EntityManager): Promise<never> => {
+    await query(em, sql`set local session_replication_role = 'replica'`);
+    await query(em, sql`update ledger_transaction set description = 'forged' where id = ${id}`);
+    forged = await read(em);
+    throw new Rollback();
+  };
+  await owner.em
+    .fork()
+    .transactional(forge)
+    .catch((error: unknown) => {
+      if (!(error instanceof Rollback)) throw error;
+    });
+  if (forged === undefined) throw new Error('The forgery failed.');
+  return forged;
+}
+
 const SEALED = '(select upper_seq from check_segment)';
 const CHANGES: readonly [table: string, change: string][] = [
   ['ledger_entry', 'amount = amount + 1'],
@@ -188,6 +207,24 @@ describe('the incremental ledger check', () => {
   ])('finds %s of a sealed day of the usage log', async (_what, forgery) => {
     const { incremental, full } = await foundAfter(forgery);
     expect([incremental.includes('I13'), full.includes('I13')]).toEqual([true, true]);
+  });
+
+  it('counts a transaction whose entries are in two ranges in the first one alone', async () => {
+    const row = await queryOne<{ id: string; first: string; last: string }>(
+      money.em(),
+      sql`select transaction_id as id, min(seq)::text as first, max(seq)::text as last from ledger_entry
+        group by transaction_id having count(*) > 1 limit 1`,
+    );
+    const { id = '', first = '0', last = '0' } = row ?? {};
+    const digests = (em: EntityManager) =>
+      queryOne<{ before: string; after: string }>(
+        em,
+        sql`select (check_segment_digest(${first}::bigint - 1, ${first}::bigint)).digest as before,
+          (check_segment_digest(${first}::bigint, ${last}::bigint)).digest as after`,
+      );
+    const [known, forged] = [await digests(money.em()), await forgedDigests(id, digests)];
+    expect(forged?.before).not.toBe(known?.before);
+    expect(forged?.after).toBe(known?.after);
   });
 
   it('seals nothing while a rule is broken', async () => {

@@ -1,7 +1,8 @@
 /**
  * The invariants of the ledger for the rows that no earlier check has covered, as SQL: each statement selects
  * the violations of its rule. Together with the balances and positions at the end of the checked range they
- * find the same errors as the statements of `invariants.ts` over all rows.
+ * find the same errors as the statements of `invariants.ts` over all rows, except a transaction without
+ * entries, which only the full check finds.
  */
 import { sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';

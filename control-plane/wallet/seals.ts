@@ -92,7 +92,7 @@ async function sealDays(em: EntityManager): Promise<void> {
       from generate_series(
         coalesce((select max(day) + 1 from check_day),
           (select (min(at) at time zone 'UTC')::date from usage_entry))::timestamp,
-        (clock_timestamp() at time zone 'UTC') - ${CLOSED_DAYS} * interval '1 day', '1 day') d (day)
+        (clock_timestamp() at time zone 'UTC') - ${CLOSED_DAYS + 1} * interval '1 day', '1 day') d (day)
       cross join lateral check_day_digest(d.day::date) u`,
   );
 }

@@ -193,6 +193,14 @@ const BACKGROUND: readonly AlertCase[] = [
     ...{ quiet: [2800], fires: 2900 },
   },
   {
+    alert: 'GatewayUsageExportNeverCompared',
+    series: {
+      'gateway_usage_answers_total{by="clickhouse",instance="c1"}': '1+1x3000',
+      'gateway_usage_export_compared_timestamp_seconds{instance="c1"}': '0+0x3000',
+    },
+    ...{ quiet: [1000], fires: 1600 },
+  },
+  {
     alert: 'GatewayUsageExportLate',
     series: { 'gateway_usage_export_behind_seconds{instance="c1"}': from6(400) },
     ...{ quiet: [5, 10], fires: 18 },

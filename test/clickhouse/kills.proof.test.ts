@@ -177,7 +177,7 @@ async function killAll({ orm, store, kills }: Awaited<ReturnType<typeof openPart
     ch`select toString(count()) as requests, toString(sum(cost)) as cost from ${tableOf(table)} final`,
   );
   expect(sums).toEqual(ledger);
-  const parts = { em, store, state: { table, droppedUntil: null }, keepTurn: async () => undefined };
+  const parts = { em, store, state: { table, droppedUntil: null }, proceed: async () => true };
   expect(await compareDays(parts, new Date(Date.now() + DAY_MS))).toEqual([]);
 }
 
