@@ -1,5 +1,4 @@
 /** The parameters of a chat that people can set in the Playground, and which models take them. */
-import { PROTOCOLS } from './catalog.ts';
 import type { ProtocolName, Trait } from './catalog.ts';
 import type { Quirk } from './quirks.ts';
 
@@ -79,8 +78,8 @@ export function chatParametersOf(traits: readonly Trait[], routes: readonly Chat
 
 /** Whether the upstream of a route gets the parameter from a chat-completions request. */
 function reaches(name: ChatParameter, { protocols, quirks }: ChatRoute): boolean {
-  // The format of the client comes first in the list.
-  const spoken = PROTOCOLS.find((protocol) => protocols.includes(protocol));
+  // As for chats on a node: the format of the request, else the first one of the upstream.
+  const spoken = protocols.includes('openai-chat') ? 'openai-chat' : protocols[0];
   const member = spoken && MEMBERS[spoken][name];
   if (member === undefined) return false;
   return !quirks.some(({ kind, member: dropped }) => kind === 'DROP' && isWithin(member, dropped));

@@ -1,7 +1,7 @@
 /**
  * Bounds the CPU time that refused bodies cost. A caller pays with time: once its refused bodies have cost
- * too much, its next large body is refused unread, and its network opens new connections slowly. Both planes
- * use it. A caller is a wallet, an account, a node, or a network without a valid credential.
+ * too much, its network opens new connections slowly, and a node refuses its next large body unread. A caller
+ * is a wallet, an account, a node, or a network without a valid credential.
  */
 
 /** A cost that comes back with time, in ms of CPU time. */

@@ -1,7 +1,7 @@
 /** Health of models: success rates and latencies of the last 24 hours, from the usage log. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { query, sql } from '../database/sql.ts';
-import { mayShow } from '../status/uptime.rules.ts';
+import { ANSWERED_OUTCOMES, FAILED_CODES, FAILED_OUTCOMES, mayShow } from '../status/uptime.rules.ts';
 
 /** Health of a model in the last 24 hours. */
 export interface ModelHealthView {
@@ -79,8 +79,10 @@ export function healthOf(em: EntityManager, modelName: string): Promise<ModelHea
 }
 
 /** Conditions of requests whose figures are shown together. */
-const ANSWERED = sql`outcome = 'DELIVERED'`;
-const STREAMED = sql`outcome = 'DELIVERED' and streamed and ttft_ms is not null`;
+const ANSWERED = sql`outcome = any(${[...ANSWERED_OUTCOMES]}::text[])`;
+const FAILED = sql`(outcome = any(${[...FAILED_OUTCOMES]}::text[])
+  or error_code = any(${[...FAILED_CODES]}::text[]))`;
+const STREAMED = sql`${ANSWERED} and streamed and ttft_ms is not null`;
 
 /**
  * Health by model name. A figure is missing unless enough requests of enough customers are behind it, so that
@@ -91,7 +93,7 @@ export async function readHealth(em: EntityManager): Promise<Map<string, ModelHe
   const rows = await query<HealthRow>(
     em,
     sql`select model_name, count(*) filter (where ${ANSWERED})::integer as served,
-      count(*) filter (where outcome = 'UPSTREAM_FAILED')::integer as failed,
+      count(*) filter (where ${FAILED})::integer as failed,
       count(*) filter (where ${STREAMED})::integer as streamed,
       count(distinct wallet_id)::integer as customers,
       count(distinct wallet_id) filter (where ${ANSWERED})::integer as answered_customers,
@@ -100,9 +102,9 @@ export async function readHealth(em: EntityManager): Promise<Map<string, ModelHe
       percentile_disc(0.95) within group (order by latency_ms) filter (where ${ANSWERED}) as p95,
       percentile_disc(0.5) within group (order by ttft_ms) filter (where ${STREAMED}) as first_p50,
       percentile_disc(0.95) within group (order by ttft_ms) filter (where ${STREAMED}) as first_p95
-    from (select model_name, outcome, latency_ms, ttft_ms, streamed, wallet_id from usage_entry
+    from (select model_name, outcome, error_code, latency_ms, ttft_ms, streamed, wallet_id from usage_entry
       where at > now() - interval '24 hours' order by at desc, id desc limit ${ROWS_MAX}) as latest
-    where outcome in ('DELIVERED', 'UPSTREAM_FAILED') group by model_name`,
+    where ${ANSWERED} or ${FAILED} group by model_name`,
   );
   return new Map(
     rows

@@ -154,7 +154,7 @@ function decodeCursor(
   } catch {
     // Not JSON: refused below.
   }
-  throw requestError('BAD_USER_INPUT', 'This cursor does not belong to this list. Start without `after`.');
+  throw requestError('BAD_USER_INPUT', 'This cursor does not belong to this list. Start without a cursor.');
 }
 
 /**

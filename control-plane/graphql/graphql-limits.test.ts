@@ -5,7 +5,7 @@ import { HASH_COST, MUTATIONS_PER_OPERATION, ROOT_FIELDS_MAX } from '../limits.t
 import { measureOperation } from './graphql-limits.ts';
 
 const schema = buildSchema(`
-  type Query { a: Int b: Query }
+  type Query { a: Int b: Query serviceStatus: Query }
   type Mutation { change: Int signIn: Int reauthenticate: Int }
 `);
 
@@ -39,6 +39,14 @@ describe('the number of root fields', () => {
     expect(errorsOf(`{ ...f } ${fragment}`)).toEqual([]);
     expect(errorsOf(`{ ...f ...f } ${fragment}`)).toHaveLength(1);
     expect(errorsOf(`{ b { ${repeat('a', ROOT_FIELDS_MAX + 1)} } }`)).toEqual([]);
+  });
+});
+
+describe('the public status', () => {
+  it('costs as much as a page of the catalog, so that an operation cannot repeat it often', () => {
+    expect(measure('{ serviceStatus { b { a } } }').cost).toBeGreaterThan(
+      50 * measure('{ b { b { a } } }').cost,
+    );
   });
 });
 

@@ -160,6 +160,8 @@ class Meter {
 
   /** Maximum number of items per page of the field; 1 if it is not a paginated list. */
   #pageSize(node: FieldNode, field: GraphQLField<unknown, unknown>): number {
+    // It has the whole catalog, without pages.
+    if (node.name.value === 'serviceStatus') return PAGE_MAX;
     const definition = field.args.find((argument) => argument.name === 'first');
     if (!definition) return 1;
     const given = node.arguments?.find((argument) => argument.name.value === 'first')?.value;

@@ -75,5 +75,6 @@ function checkText(text: string, field: string, longest: number): string {
   if (!trimmed) throw new UserFailure('REQUIRED', `Enter a text of at most ${longest} characters.`, field);
   if (trimmed.length > longest)
     throw new UserFailure('INVALID', `Shorten the text to ${longest} characters.`, field);
+  if (trimmed.includes('\0')) throw new UserFailure('INVALID', 'Remove the NUL characters.', field);
   return trimmed;
 }

@@ -130,7 +130,8 @@ export async function updateIncident(
     if (before.updates.length >= UPDATES_MAX) throw tooManyUpdates();
     const kind = change.kind ?? before.kind;
     const title = checkTitle(change.title ?? before.title);
-    const endsAt = change.endsAt ?? before.endsAt;
+    // An incident that was a maintenance has no planned end any more.
+    const endsAt = change.endsAt ?? (kind === 'MAINTENANCE' ? before.endsAt : null);
     checkState(kind, state);
     checkTimes(kind, { startsAt: before.startsAt, endsAt }, now);
     const modelNames = checkAffected(change.modelNames ?? before.modelNames, 'modelNames');

@@ -2,6 +2,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { FAMILIES } from '@gateway/shared/catalog';
 import type { Family } from '@gateway/shared/catalog';
+import { isDatabaseAway } from '../database/away.ts';
 import { query, sql, toDate } from '../database/sql.ts';
 import { publicIncidents } from './incident.service.ts';
 import type { Incident } from './incident.service.ts';
@@ -39,26 +40,33 @@ class StatusReader {
 
   read(em: EntityManager): Promise<StatusView> {
     if (this.#last && Date.now() < this.#until) return Promise.resolve(this.#last);
-    this.#reading ??= this.#renew(em).finally(() => {
-      this.#reading = undefined;
+    if (this.#reading) return this.#reading;
+    const reading: Promise<StatusView> = this.#renew(em, () => this.#reading === reading).finally(() => {
+      if (this.#reading === reading) this.#reading = undefined;
     });
-    return this.#reading;
+    this.#reading = reading;
+    return reading;
   }
 
+  /** Makes the next call read again. A read in progress began before the change and is not kept. */
   forget(): void {
     this.#until = 0;
+    this.#reading = undefined;
   }
 
-  /** The last status is better than none while the database is away. */
-  async #renew(em: EntityManager): Promise<StatusView> {
+  /** While the database is away, the last status is better than none. */
+  async #renew(em: EntityManager, isCurrent: () => boolean): Promise<StatusView> {
+    const keep = (view: StatusView, ms: number): StatusView => {
+      if (!isCurrent()) return view;
+      this.#last = view;
+      this.#until = Date.now() + ms;
+      return view;
+    };
     try {
-      this.#last = await readStatus(em.fork(), new Date());
-      this.#until = Date.now() + STATUS_CACHE_MS;
-      return this.#last;
+      return keep(await readStatus(em.fork(), new Date()), STATUS_CACHE_MS);
     } catch (error) {
-      if (!this.#last) throw error;
-      this.#until = Date.now() + RETRY_MS;
-      return this.#last;
+      if (!this.#last || !isDatabaseAway(error)) throw error;
+      return keep(this.#last, RETRY_MS);
     }
   }
 }

@@ -222,6 +222,35 @@ describe('incidents', () => {
     expect((await shown()).find((incident) => incident.id === id)).toBeUndefined();
   });
 
+  it('lose their planned end if a maintenance becomes an outage', async () => {
+    const times = {
+      startsAt: new Date().toISOString(),
+      endsAt: new Date(Date.now() + 3_600_000).toISOString(),
+    };
+    const planned = draft({ kind: 'MAINTENANCE', state: 'IN_PROGRESS', ...times });
+    const created = await admin.send(CREATE, planned);
+    const { id, version } = pick<{ id: string; version: number }>(created, 'adminIncidentCreate', 'incident');
+    const change = {
+      id,
+      version,
+      kind: 'OUTAGE',
+      state: 'IDENTIFIED',
+      message: 'It failed.',
+      reason: 'seen',
+    };
+    expect(codesOf(await admin.send(UPDATE, { input: change }), 'adminIncidentUpdate')).toEqual([]);
+  });
+
+  it('are on the status that is read next, although an older read has not ended', async () => {
+    const em = test.orm.em.fork();
+    forgetStatus(em);
+    const older = statusOf(em);
+    const created = await admin.send(CREATE, draft({ title: 'During a read' }));
+    const id = pick<string>(created, 'adminIncidentCreate', 'incident', 'id');
+    await older;
+    expect((await statusOf(em)).incidents.map((incident) => incident.id)).toContain(id);
+  });
+
   it('are refused with a wrong state, model, time or text', async () => {
     const wrong: [object, string][] = [
       [{ state: 'SCHEDULED' }, 'INVALID'],
@@ -231,6 +260,7 @@ describe('incidents', () => {
       [{ kind: 'MAINTENANCE', state: 'SCHEDULED' }, 'REQUIRED'],
       [{ title: ' ' }, 'REQUIRED'],
       [{ message: 'x'.repeat(4001) }, 'INVALID'],
+      [{ title: 'a\0b' }, 'INVALID'],
       [{ reason: '' }, 'REQUIRED'],
     ];
     for (const [more, code] of wrong)

@@ -46,6 +46,14 @@ describe('the parameters of a model', () => {
     expect(chatParametersOf([], [google])).toEqual([]);
   });
 
+  it('are those of the first format of an upstream without chat completions', () => {
+    const both = (
+      protocols: ['anthropic-messages', 'openai-responses'] | ['openai-responses', 'anthropic-messages'],
+    ) => chatParametersOf([], [{ protocols, quirks: [] }]);
+    expect(both(['anthropic-messages', 'openai-responses'])).toContain('stop');
+    expect(both(['openai-responses', 'anthropic-messages'])).not.toContain('stop');
+  });
+
   it('are those that every route takes', () => {
     const routes = [
       { protocols: ['openai-chat'] as const, quirks: [] },
