@@ -7,14 +7,15 @@ interface Readiness {
   store: ConfigStore;
   /** Maximum time since the control plane last confirmed the configuration. */
   maxConfigAgeMs: number;
-  draining: () => boolean;
+  /** Whether the node refuses new requests. */
+  ended: () => boolean;
 }
 
 /**
  * The configuration to serve with. Throws `unavailable` during shutdown, without one, or if it is too old.
  */
-export function readyConfig({ store, maxConfigAgeMs, draining }: Readiness, now: number): Config {
-  if (draining()) throw notReady('This node is being stopped. Send the request again.');
+export function readyConfig({ store, maxConfigAgeMs, ended }: Readiness, now: number): Config {
+  if (ended()) throw beingStopped();
   const config = store.current;
   if (!config) throw notReady('The gateway is starting. Try again in a moment.');
   if (now - config.confirmedAt > maxConfigAgeMs) {
@@ -23,6 +24,11 @@ export function readyConfig({ store, maxConfigAgeMs, draining }: Readiness, now:
     );
   }
   return config;
+}
+
+/** The failure of a node that refuses new requests because it is being stopped. */
+export function beingStopped(): GatewayError {
+  return notReady('This node is being stopped. Send the request again.');
 }
 
 /** The failure of a node that should get no requests now. */

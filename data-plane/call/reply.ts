@@ -12,12 +12,15 @@ const LAST_BYTES_MS = 5_000;
 /** Size up to which a body is sent together with its headers, in bytes. */
 const JOINED_BYTES = 16 * 1024;
 
+const keepConnection = (): boolean => false;
+
 /** One answer: collects headers until it begins, then writes bytes under backpressure. */
 export class Reply {
   readonly #response: ServerResponse;
   readonly #headers: Record<string, string>;
   #lateHeaders: (() => Record<string, string>) | undefined;
   #dropsRest = false;
+  #mustClose = keepConnection;
   /** Whether the streamed answer is sent in chunks, as to every client of HTTP/1.1. */
   #isChunked = false;
 
@@ -46,6 +49,11 @@ export class Reply {
     this.#dropsRest = true;
   }
 
+  /** Lets the connection end with this answer if `mustClose` is true when the answer begins. */
+  closeIf(mustClose: () => boolean): void {
+    this.#mustClose = mustClose;
+  }
+
   /** Sends a complete answer with its length. */
   whole(status: number, contentType: string, body: string | Buffer): void {
     const length = Buffer.byteLength(body);
@@ -53,6 +61,7 @@ export class Reply {
     this.#headers['content-length'] = String(length);
     if (this.#lateHeaders) Object.assign(this.#headers, this.#lateHeaders());
     if (hasLongRest(this.#response.req)) return this.#lastAnswer(status, body);
+    this.#announceClose();
     this.#response.writeHead(status, this.#headers);
     // Node sends a string in one system call with the headers, a buffer in a second one.
     const isSmall = typeof body !== 'string' && length <= JOINED_BYTES;
@@ -62,6 +71,7 @@ export class Reply {
 
   /** Sends a status without a body, such as 304. */
   empty(status: number): void {
+    this.#announceClose();
     this.#response.writeHead(status, this.#headers);
     this.#response.end();
   }
@@ -82,6 +92,7 @@ export class Reply {
     // Without this header nginx and similar proxies buffer events.
     this.#headers['x-accel-buffering'] = 'no';
     if (this.#lateHeaders) Object.assign(this.#headers, this.#lateHeaders());
+    this.#announceClose();
     this.#response.writeHead(status, this.#headers);
     this.#isChunked = this.#response.chunkedEncoding;
     // Node sends a chunk as four pieces, which takes more time than one.
@@ -124,6 +135,10 @@ export class Reply {
   end(lastBytes = ''): void {
     if (lastBytes !== '') this.write(lastBytes);
     this.#response.end(this.#isChunked ? LAST_CHUNK : '');
+  }
+
+  #announceClose(): void {
+    if (this.#mustClose()) this.#headers['connection'] = 'close';
   }
 
   /** Breaks a streamed answer off: sends the last bytes, then closes the socket without the final chunk. */

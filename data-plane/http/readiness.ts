@@ -1,11 +1,16 @@
 /** How far the node is in its life: whether it serves, is ready for new requests, or leaves. */
-import { notReady, readyConfig } from '../answers/health.ts';
+import { beingStopped, notReady, readyConfig } from '../answers/health.ts';
 import type { Config } from '../config/config.ts';
 import type { ServerDependencies } from './build-services.ts';
 
 /** Whether the node refuses new requests. */
-export function isDraining({ stage }: ServerDependencies): boolean {
-  return stage?.() === 'draining';
+function hasEnded({ stage }: ServerDependencies): boolean {
+  return stage?.() === 'ended';
+}
+
+/** Whether the node opens no WebSocket, and closes those that are open when their response has ended. */
+export function isDraining(dependencies: ServerDependencies): boolean {
+  return dependencies.stage?.() === 'draining' || hasEnded(dependencies);
 }
 
 /** Whether connections end with their next answer, so that clients and proxies open them elsewhere. */
@@ -17,8 +22,14 @@ export function isLeaving({ stage }: ServerDependencies): boolean {
 export function readyNow(dependencies: ServerDependencies): Config {
   const { store, settings, configClock } = dependencies;
   const { maxConfigAgeMs } = settings;
-  const draining = () => isDraining(dependencies);
-  return readyConfig({ store, maxConfigAgeMs, draining }, configClock?.() ?? Date.now());
+  const ended = () => hasEnded(dependencies);
+  return readyConfig({ store, maxConfigAgeMs, ended }, configClock?.() ?? Date.now());
+}
+
+/** The configuration to open a WebSocket with. Throws `unavailable` as `readyNow` does, or while draining. */
+export function readyForSocket(dependencies: ServerDependencies): Config {
+  if (isDraining(dependencies)) throw beingStopped();
+  return readyNow(dependencies);
 }
 
 /** Throws if this worker should get no new requests, although it may still serve those that it gets. */

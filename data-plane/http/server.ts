@@ -36,7 +36,7 @@ import type { Log } from '../log.ts';
 import { answerMalformed } from './malformed.ts';
 import { buildBodies, buildServices } from './build-services.ts';
 import type { ServerDependencies } from './build-services.ts';
-import { checkNodeReady, isDraining, isLeaving, readyNow } from './readiness.ts';
+import { checkNodeReady, isDraining, isLeaving, readyForSocket, readyNow } from './readiness.ts';
 import { siteRoutes } from './site.ts';
 import type { SiteRoute } from './site.ts';
 import { isUpgrade, pathOf, serveUpgrade } from './upgrade.ts';
@@ -79,7 +79,8 @@ export function buildServer(dependencies: ServerDependencies): FastifyInstance {
   const services = buildServices(dependencies);
   const bodies = buildBodies(dependencies, services);
   const { log } = dependencies;
-  const node: Node = { services, dependencies, bodies, log, lines: linesOf(services, dependencies) };
+  const lines = linesOf(services, dependencies);
+  const node: Node = { services, dependencies, bodies, log, lines, leaves: () => isLeaving(dependencies) };
   services.strangers.watch(app.server, bodies.refusedWork);
   const pace = new RequestPace({
     callerOf: ({ socket }) =>
@@ -122,6 +123,8 @@ interface Node {
   dependencies: ServerDependencies;
   bodies: BodyParts;
   log: Log;
+  /** Whether connections end with their next answer. */
+  leaves: () => boolean;
 }
 
 interface Http {
@@ -173,7 +176,7 @@ function registerUpgrades(app: FastifyInstance, node: Node): void {
   const parts: UpgradeParts = {
     services,
     open: (request, response) => openOf(node, request, response),
-    config: () => readyNow(dependencies),
+    config: () => readyForSocket(dependencies),
     fail: (call, error) => fail(node, call, error),
     draining: () => isDraining(dependencies),
   };
@@ -198,7 +201,7 @@ async function handle(node: Node, endpoint: Endpoint, http: Http): Promise<void>
   services.metrics.began();
   try {
     const config = readyNow(node.dependencies);
-    if (isLeaving(node.dependencies)) call.reply.header('connection', 'close');
+    call.reply.closeIf(node.leaves);
     checkContentType(call, endpoint.body);
     await endpoint.answer({ ...call, config }, services, restOf(http.request.params));
   } catch (cause) {
@@ -243,7 +246,7 @@ function fail(node: Node, call: OpenCall, error: GatewayError): void {
     );
   }
   if (error.status < 500) countRefused(node, call);
-  if (isLeaving(node.dependencies)) call.reply.header('connection', 'close');
+  call.reply.closeIf(node.leaves);
   const format = errorFormatOf({ ...call, generativeKey: hasGenerativeKey(call) });
   const { dialects } = node.services;
   const dialect = dialects[format] ?? dialects['openai-chat'];

@@ -10,7 +10,6 @@ import type { Worker } from '../workers/worker.ts';
 import { buildNode } from './build-node.ts';
 import type { Node } from './build-node.ts';
 import { depart } from '../node/departure.ts';
-import type { Stage } from '../node/departure.ts';
 import { environment } from './environment.ts';
 import { fatal } from './fatal.ts';
 import { startMembership } from '../node/membership.ts';
@@ -133,11 +132,14 @@ async function stop(node: Node, drainMs: number): Promise<void> {
   if (node.stage !== 'serving') return;
   node.supervisor?.stopping();
   node.log.info({ inflight: node.traffic.inflight, drainMs }, 'node is stopping');
-  const until = performance.now() + drainMs;
-  const enter = (stage: Stage): void => void (node.stage = stage);
-  await depart(node.server.server, { drainMs, enter });
-  void node.permits.leave();
-  while (node.traffic.inflight > 0 && performance.now() < until) await pause(20);
+  await depart(node.server.server, {
+    drainMs,
+    traffic: node.traffic,
+    enter: (stage) => {
+      node.stage = stage;
+      if (stage === 'draining') void node.permits.leave();
+    },
+  });
   await Promise.race([node.server.close(), pause(CUTTING_MS)]);
   const isPatient = drainMs > 1_000;
   const leavingMs = isPatient ? LEAVING_MS.patient : LEAVING_MS.hasty;

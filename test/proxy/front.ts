@@ -28,7 +28,7 @@ export interface Front {
   port: number;
   /** The certificate that clients must trust, in PEM. */
   certificate: string;
-  /** The access log and the output so far. */
+  /** The logs and the output so far. */
   written(): string;
   stop(): Promise<void>;
 }
@@ -58,11 +58,11 @@ export async function startFront(kind: FrontKind, options: FrontOptions): Promis
   await Promise.race([failed, listening(ports[0], () => child.exitCode !== null)]).catch((cause: unknown) => {
     throw new Error(`${kind} does not run: ${printed || String(cause)}`, { cause });
   });
-  const log = join(folder, 'access.log');
+  const logs = ['access.log', 'error.log'].map((name) => join(folder, name));
   return {
     port: ports[0],
     certificate,
-    written: () => (existsSync(log) ? readFileSync(log, 'utf8') : '') + printed,
+    written: () => logs.map((log) => (existsSync(log) ? readFileSync(log, 'utf8') : '')).join('') + printed,
     stop: async () => {
       const gone = once(child, 'exit');
       child.kill('SIGTERM');
