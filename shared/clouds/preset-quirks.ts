@@ -20,6 +20,11 @@ function clamped(member: string, min: number, max: number): Quirk {
   return { ...NONE, kind: 'CLAMP', member, min, max };
 }
 
+/** One text in place of another. */
+function replaced(member: string, other: string, value: string): Quirk {
+  return { ...NONE, kind: 'REPLACE', member, other: JSON.stringify(other), value: JSON.stringify(value) };
+}
+
 /** The member that switches reasoning, with its values as JSON. */
 function reasoning(member: string, on: string, off: string): Quirk[] {
   return [
@@ -30,31 +35,39 @@ function reasoning(member: string, on: string, off: string): Quirk[] {
 
 const THINKING = reasoning('thinking', '{"type":"enabled"}', '{"type":"disabled"}');
 
-/** The quirks by the id of the preset. Of the other providers none is known. */
+/**
+ * The quirks by the id of the preset. Each row is on the page of its source as read in November 2026. A
+ * provider without a page about its differences has no rows: operators add what they meet.
+ */
 export const PRESET_QUIRKS: Readonly<Record<string, KnownQuirks>> = {
+  // "not supported by reasoning models. Adding them in the request would result in an error".
   xai: {
     quirks: dropped('presence_penalty', 'frequency_penalty', 'stop'),
     quirksSource: 'https://docs.x.ai/docs/guides/reasoning',
   },
   deepseek: { quirks: THINKING, quirksSource: 'https://api-docs.deepseek.com/guides/thinking_mode' },
+  // The only names of these members, also in the provider's own SDK (mistralai 3.7.0).
   mistral: {
     quirks: [renamed('max_completion_tokens', 'max_tokens'), renamed('seed', 'random_seed')],
     quirksSource: 'https://docs.mistral.ai/api/',
   },
+  // Each of them is answered with 400.
   groq: {
     quirks: dropped('logprobs', 'top_logprobs', 'logit_bias'),
     quirksSource: 'https://console.groq.com/docs/openai',
   },
-  cerebras: {
-    quirks: dropped('frequency_penalty', 'presence_penalty', 'logit_bias'),
-    quirksSource: 'https://inference-docs.cerebras.ai/resources/openai',
-  },
+  // Kimi models have one permitted value of each, and refuse others.
   moonshot: {
     quirks: dropped('temperature', 'top_p', 'presence_penalty', 'frequency_penalty'),
     quirksSource: 'https://platform.kimi.ai/docs/api/models-overview',
   },
   zai: {
-    quirks: [clamped('temperature', 0, 1), ...THINKING],
+    quirks: [
+      renamed('max_completion_tokens', 'max_tokens'),
+      clamped('temperature', 0, 1),
+      clamped('top_p', 0.01, 1),
+      ...THINKING,
+    ],
     quirksSource: 'https://docs.z.ai/api-reference/llm/chat-completion',
   },
   alibaba: {
@@ -63,15 +76,21 @@ export const PRESET_QUIRKS: Readonly<Record<string, KnownQuirks>> = {
   },
   siliconflow: {
     quirks: reasoning('enable_thinking', 'true', 'false'),
-    quirksSource: 'https://docs.siliconflow.cn/en/api-reference/chat-completions/chat-completions',
+    quirksSource: 'https://docs.siliconflow.cn/cn/api-reference/chat-completions/chat-completions',
   },
+  // The page lists the supported members, the unsupported ones, and two efforts.
   cohere: {
-    quirks: dropped(
-      ...['stream_options', 'parallel_tool_calls', 'logit_bias', 'top_logprobs', 'service_tier', 'metadata'],
-      ...['modalities', 'audio', 'prediction'],
-    ),
+    quirks: [
+      ...dropped(
+        ...['stream_options', 'parallel_tool_calls', 'logit_bias', 'top_logprobs', 'service_tier'],
+        ...['metadata', 'modalities', 'audio', 'prediction'],
+      ),
+      renamed('max_completion_tokens', 'max_tokens'),
+      ...['low', 'medium'].map((effort) => replaced('reasoning_effort', effort, 'high')),
+    ],
     quirksSource: 'https://docs.cohere.com/docs/compatibility-api',
   },
+  // Above 0 and at most 1; other values are answered with an error.
   minimax: {
     quirks: [clamped('temperature', 0.01, 1)],
     quirksSource: 'https://platform.minimax.io/docs/api-reference/text-openai-api',
