@@ -2,6 +2,7 @@
 import { createVerify, generateKeyPairSync } from 'node:crypto';
 import { Signer } from '@gateway/shared/clouds/signature';
 import { DEFAULT_ACCESS } from '@gateway/shared/clouds/access';
+import type { AwsKeys } from '@gateway/shared/clouds/secrets';
 import type { UpstreamAccess } from '@gateway/shared/clouds/access';
 import { signWith } from '../data-plane/upstreams/clouds/signing.ts';
 import type { Play, SeenRequest } from './upstream.ts';
@@ -43,40 +44,63 @@ export class TokenServer {
   /** Answers with this instead of a token. */
   refusal: Play | undefined;
   readonly #livesMs: number;
+  /** ms of a monotonic clock. */
+  readonly #now: () => number;
   readonly #validUntil = new Map<string, number>();
 
-  constructor(livesMs: number) {
+  constructor(livesMs: number, now: () => number = () => performance.now()) {
     this.#livesMs = livesMs;
+    this.#now = now;
   }
 
   issue(): Play {
     if (this.refusal) return this.refusal;
+    const members = { expires_in: this.#livesMs / 1000, token_type: 'Bearer' };
+    return { chunks: [JSON.stringify({ access_token: this.next(), ...members })] };
+  }
+
+  /** A new token, without the answer around it. */
+  next(): string {
     this.issued += 1;
     const token = `token-${this.issued}`;
-    this.#validUntil.set(token, performance.now() + this.#livesMs);
-    return {
-      chunks: [
-        JSON.stringify({ access_token: token, expires_in: this.#livesMs / 1000, token_type: 'Bearer' }),
-      ],
-    };
+    this.#validUntil.set(token, this.#now() + this.#livesMs);
+    return token;
   }
 
   /** Number of tokens that have expired. */
   get expired(): number {
-    return [...this.#validUntil.values()].filter((until) => until < performance.now()).length;
+    return [...this.#validUntil.values()].filter((until) => until < this.#now()).length;
   }
 
   accepts({ headers }: SeenRequest): boolean {
-    const token = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? '';
-    return (this.#validUntil.get(token) ?? 0) > performance.now();
+    return this.isValid(/^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? '');
   }
+
+  isValid(token: string): boolean {
+    return (this.#validUntil.get(token) ?? 0) > this.#now();
+  }
+}
+
+/** The answer of AWS's token service with temporary keys. */
+export function assumedRole(keys: Required<AwsKeys>, expiresAt: Date): Play {
+  const members = {
+    AccessKeyId: keys.accessKeyId,
+    SecretAccessKey: keys.secretAccessKey,
+    SessionToken: keys.sessionToken,
+    Expiration: expiresAt.toISOString(),
+  };
+  const inner = Object.entries(members).map(([name, value]) => `<${name}>${value}</${name}>`);
+  return {
+    headers: { 'content-type': 'text/xml' },
+    chunks: [`<Credentials>${inner.join('')}</Credentials>`],
+  };
 }
 
 /** Whether a request was signed with these keys at the time that it names. */
 export async function isSigned(
   origin: string,
   { method, path, headers, body }: SeenRequest,
-  keys: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } = AWS_KEYS,
+  keys: AwsKeys = AWS_KEYS,
 ): Promise<boolean> {
   const date = String(headers['x-amz-date']);
   const [, year, month, day, hour, minute, second] =

@@ -44,6 +44,7 @@ import type { ServerSettings } from '../data-plane/settings.ts';
 import { SealedIds } from '../data-plane/state/sealed-ids.ts';
 import type { Permit, Permits, RateLimitStatus } from '../data-plane/permits/permits.ts';
 import type { Hold, Ledger } from '../data-plane/ledger/ledger.ts';
+import type { UpstreamStates } from '../data-plane/upstreams/states.ts';
 
 /** Settings of the fake configuration. */
 export const SETTINGS: SettingsRecord = {
@@ -324,6 +325,7 @@ interface NodeParts {
   stage?: () => Stage;
   vitals?: () => Vitals;
   tracing?: Tracing;
+  upstreamStates?: UpstreamStates;
 }
 
 /** Starts a server with one key and one model. The model has no route until the test adds one. */

@@ -71,6 +71,8 @@ function plainAuthorization(access: UpstreamAccess | null, secret: string | null
 function ioOf(dispatcher: Dispatcher, timeoutMs: number): TokenIo {
   return {
     wallNow: () => Date.now(),
+    // A probe keeps no token that could be renewed.
+    renewalFailed: () => undefined,
     identityToken: () =>
       Promise.reject(
         new Error('Only nodes have this identity. Send a request for the model instead of a probe.'),

@@ -13,7 +13,7 @@ import type { Attempt, AttemptFailure, AttemptOptions, ForwardedRequest } from '
 import { FRESH_BUDGET, afterRequest, afterRetry } from './circuit.ts';
 import { Candidates, noUpstreamFree } from './candidates.ts';
 import type { AttemptPlan } from './candidates.ts';
-import { CloudRequests } from './clouds/cloud-requests.ts';
+import { CloudRequests, resultOf } from './clouds/cloud-requests.ts';
 import type { EditBody } from './clouds/cloud-requests.ts';
 import { decodeEventStream } from './clouds/event-stream.ts';
 import { Connections } from './connections.ts';
@@ -65,7 +65,7 @@ export class Upstreams {
     this.#routes = new RouteResults(options);
     const own = { routes: this.#routes.circuits, suspensions: this.#suspensions };
     this.#candidates = new Candidates({ ...options, ...own });
-    this.#clouds = new CloudRequests({ ...options, connections: this.#connections });
+    this.#clouds = new CloudRequests({ ...options, ...own, connections: this.#connections });
   }
 
   /**
@@ -202,7 +202,7 @@ export class Upstreams {
     const leave = states.enter(provider);
     try {
       const limits = { timeouts: provider.timeouts, cut: call.cut };
-      const sent = provider.access ? await this.#clouds.prepare(outgoing, attempt, call.cut) : outgoing;
+      const sent = provider.access ? await this.#clouds.prepare(outgoing, attempt, call) : outgoing;
       const answer = await send(this.#connections.poolOf(provider, candidate.certificate), sent, limits);
       attempt.status = answer.status;
       answer.onClose(leave);
@@ -225,7 +225,7 @@ export class Upstreams {
     } catch (cause) {
       const error = asGatewayError(cause);
       leave();
-      settle({ error });
+      settle(resultOf(error));
       trace?.failed(error, attempt.status ?? null);
       this.#record(call, attempt, { error, status: attempt.status ?? null });
       throw error;
@@ -244,7 +244,7 @@ export class Upstreams {
     let status: number | null = null;
     try {
       const opened = await request.open(candidate, (outgoing) =>
-        this.#clouds.prepare(outgoing, attempt, call.cut),
+        this.#clouds.prepare(outgoing, attempt, call),
       );
       if ('status' in opened) {
         ({ status } = opened);
@@ -258,7 +258,7 @@ export class Upstreams {
     } catch (cause) {
       const error = asGatewayError(cause);
       leave();
-      settle({ error });
+      settle(resultOf(error));
       this.#record(call, attempt, { error, status });
       throw error;
     }

@@ -9,11 +9,12 @@ const BUSY = new GatewayError('upstream_busy', 'Try again.');
 const WALLETS = ['one', 'two', 'three'];
 
 /** Fails as often on a route, for these wallets in turn; returns whether the last failure ejected it. */
-function fail(circuits: RouteCircuits, times: number, wallets = WALLETS, status = 404): boolean {
+function fail(circuits: RouteCircuits, times: number, wallets = WALLETS, credentialRefused = false): boolean {
   let ejected = false;
   for (let count = 0; count < times; count += 1) {
     const walletId = wallets[count % wallets.length] ?? '';
-    ejected = circuits.failed('route', { walletId, error: FAILED, status, now: 1 }) !== undefined;
+    const failed = { walletId, error: FAILED, credentialRefused, now: 1 };
+    ejected = circuits.failed('route', failed) !== undefined;
   }
   return ejected;
 }
@@ -41,9 +42,9 @@ describe('a route', () => {
 
   it('is not ejected by busy answers, refused credentials, or failures between successes', () => {
     const circuits = new RouteCircuits(() => 0);
-    for (const status of [401, 403]) fail(circuits, 20, WALLETS, status);
+    fail(circuits, 20, WALLETS, true);
     fail(circuits, CONSECUTIVE_FAILURES - 1);
-    circuits.failed('route', { walletId: 'one', error: BUSY, status: 429, now: 1 });
+    circuits.failed('route', { walletId: 'one', error: BUSY, credentialRefused: true, now: 1 });
     expect(circuits.isEjected('route', 1)).toBe(false);
     circuits.succeeded('route');
     fail(circuits, 1);

@@ -20,8 +20,8 @@ interface FailingRoute {
 interface FailedAttempt {
   walletId: string;
   error: GatewayError;
-  /** The HTTP status that the upstream sent; null if it sent none. */
-  status: number | null;
+  /** Whether the failure is about the credential: another one may be accepted. */
+  credentialRefused: boolean;
   /** ms of the monotonic clock. */
   now: number;
 }
@@ -58,10 +58,13 @@ export class RouteCircuits {
    * needs failures in a row of requests of several wallets, because one customer must not take a route from
    * the others. Refused credentials, busy upstreams and failures of the client say nothing about the route.
    */
-  failed(routeId: string, { walletId, error: { code }, status, now }: FailedAttempt): number | undefined {
+  failed(
+    routeId: string,
+    { walletId, error: { code }, credentialRefused, now }: FailedAttempt,
+  ): number | undefined {
     const known = this.#failing.get(routeId);
     const isOfRoute = code === 'upstream_failed' || code === 'upstream_timeout';
-    if (!isOfRoute || status === 401 || status === 403) {
+    if (!isOfRoute || credentialRefused) {
       if (known) known.circuit = afterInconclusive(known.circuit);
       return undefined;
     }

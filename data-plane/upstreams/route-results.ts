@@ -40,7 +40,8 @@ export class RouteResults {
     } catch (cause) {
       const error = asGatewayError(cause);
       if (isUpstreamFailure(error)) speed?.failed(now());
-      const failed = { walletId, error, status: attempt.status ?? null, now: now() };
+      const { credentialRefused = false } = attempt;
+      const failed = { walletId, error, credentialRefused, now: now() };
       const until = this.circuits.failed(id, failed);
       if (until !== undefined) states.routeEjected(candidate, until);
       throw error;

@@ -157,13 +157,16 @@ describe('the report of upstreams', () => {
     expect(states.report().routes).toEqual([]);
   });
 
-  it('names a differing clock until the upstream answers again', () => {
+  it('names a differing clock until the upstream answers or refuses for another reason', () => {
     const { clock, states, attempt } = newStates();
     const one = candidateOf('one');
     attempt(one, FAILED);
     states.clockDiffers(one.provider, 300_000);
     expect(states.report().upstreams[0]?.clockAheadMs).toBe(300_000);
     states.answered(one.provider, clock.at);
+    expect(states.report().upstreams[0]?.clockAheadMs).toBeNull();
+    states.clockDiffers(one.provider, -300_000);
+    states.clockDiffers(one.provider, undefined);
     expect(states.report().upstreams[0]?.clockAheadMs).toBeNull();
   });
 

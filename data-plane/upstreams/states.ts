@@ -141,8 +141,11 @@ export class UpstreamStates implements ObservableUpstreams {
     this.#credentials.note(credential?.id, { suspendedUntil: until });
   }
 
-  /** Notes that the upstream refused an authentication while this node's clock was ahead by so many ms. */
-  clockDiffers(provider: ProviderRecord, aheadMs: number): void {
+  /**
+   * Notes that the upstream refused an authentication while this node's clock was ahead by so many ms;
+   * undefined if the clock is not the reason.
+   */
+  clockDiffers(provider: ProviderRecord, aheadMs: number | undefined): void {
     this.#stateOf(provider).clockAheadMs = aheadMs;
   }
 

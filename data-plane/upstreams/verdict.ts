@@ -29,6 +29,14 @@ export interface Verdict {
   aboutCredential: boolean;
 }
 
+/** The consequences of a refused credential, besides the error of the client. */
+export const CREDENTIAL_REFUSED: Omit<Verdict, 'error'> = {
+  unwell: false,
+  suspendCredentialMs: 0,
+  doubt: 'credential',
+  aboutCredential: true,
+};
+
 interface ErrorResponse {
   status: number;
   body: string;

@@ -53,7 +53,8 @@ export class CloudAuthorization {
       case 'AZURE_ENTRA':
       case 'GOOGLE_SERVICE_ACCOUNT':
       case 'GOOGLE_WORKLOAD_IDENTITY': {
-        const token = await this.#tokens.get(key, () => fetchToken(access, credential?.secret ?? '', io));
+        const fetch = () => fetchToken(access, credential?.secret ?? '', io);
+        const token = await this.#tokens.get(key, fetch, io.renewalFailed);
         return { authorization: `Bearer ${token}` };
       }
       case 'AWS_KEYS':
@@ -74,7 +75,7 @@ export class CloudAuthorization {
   }
 
   #assumed(key: string, { access, io }: CloudCaller): AwsKeys | Promise<AwsKeys> {
-    return this.#keys.get(key, () => fetchAwsKeys(access, io));
+    return this.#keys.get(key, () => fetchAwsKeys(access, io), io.renewalFailed);
   }
 }
 

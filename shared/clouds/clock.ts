@@ -18,9 +18,38 @@ export function clockAheadMs(
   return Number.isNaN(differenceMs) || Math.abs(differenceMs) < NOTEWORTHY_MS ? undefined : differenceMs;
 }
 
+/**
+ * Texts of refusals because of the time of a signature, a signed token or a client assertion.
+ * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.html
+ * https://learn.microsoft.com/en-us/entra/identity-platform/reference-error-codes
+ * Google writes "Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat
+ * and exp values".
+ */
+const ABOUT_TIME =
+  /Signature expired|Signature not yet current|RequestTimeTooSkewed|RequestExpired|short-lived token|\biat\b|within its valid time range/;
+/** Texts of refusals for another reason, whatever the clock shows. */
+const ABOUT_OTHERS =
+  /does not match|security token|AccessDenied|not authorized|Invalid JWT Signature|account not found|invalid_client/i;
+
+/** Whether a refusal speaks of the time of a signature, a signed token or a client assertion. */
+export function isAboutTime(refusal: string): boolean {
+  return ABOUT_TIME.test(refusal);
+}
+
+/**
+ * Whether a wrong clock may be the reason of a refusal. `isSigned`: the request or the token grant carries the
+ * time of this machine. Without it, only a refusal that speaks of the time counts.
+ */
+export function mayBeClock(refusal: string, isSigned: boolean): boolean {
+  return isAboutTime(refusal) || (isSigned && !ABOUT_OTHERS.test(refusal));
+}
+
 /** The difference as a sentence for the log. */
 export function clockSentence(differenceMs: number, host: string): string {
   const seconds = Math.round(Math.abs(differenceMs) / 1_000);
   const way = differenceMs > 0 ? 'ahead of' : 'behind';
-  return `The clock of this node differs by ${seconds} s: it is ${way} the clock of ${host}. Synchronise it.`;
+  return (
+    `The clock of this machine differs by ${seconds} s: it is ${way} the clock of ${host}. ` +
+    'Synchronise it with a time service.'
+  );
 }

@@ -2,7 +2,7 @@
 import { createSign } from 'node:crypto';
 import { tokenUrlOf } from './access.ts';
 import type { UpstreamAccess } from './access.ts';
-import { clockAheadMs, clockSentence } from './clock.ts';
+import { clockAheadMs, clockSentence, mayBeClock } from './clock.ts';
 import { readServiceAccountKey } from './secrets.ts';
 import type { AwsKeys } from './secrets.ts';
 import type { Fetched } from './tokens.ts';
@@ -35,6 +35,8 @@ export interface TokenIo {
   send(request: TokenRequest): Promise<TokenAnswer>;
   /** The identity token that the platform has issued to this node. Throws if there is none. */
   identityToken(cloud: 'AWS' | 'GOOGLE'): Promise<string>;
+  /** Receives why a renewal failed while the present token is still valid. */
+  renewalFailed(error: unknown): void;
   /** ms since the epoch. */
   wallNow(): number;
 }
@@ -43,7 +45,10 @@ export interface TokenIo {
 export class TokenRefused extends Error {
   /** HTTP status; 0 if the answer was no token. */
   readonly status: number;
-  /** By how much this clock is ahead of that of the endpoint, in ms; undefined if they hardly differ. */
+  /**
+   * By how much this clock is ahead of that of the endpoint, in ms; undefined if they hardly differ, or if that
+   * is not the reason.
+   */
   readonly clockAheadMs: number | undefined;
 
   constructor(message: string, status: number, aheadMs?: number) {
@@ -166,7 +171,7 @@ function formRequest(access: UpstreamAccess, form: Record<string, string>): Toke
   };
 }
 
-/** The answer, if it is a success. Throws TokenRefused, which names a wrong clock. */
+/** The answer, if it is a success. Throws TokenRefused, which names a wrong clock if that may be the reason. */
 async function ask(io: TokenIo, request: TokenRequest): Promise<TokenAnswer> {
   const answer = await io.send({
     ...request,
@@ -175,7 +180,9 @@ async function ask(io: TokenIo, request: TokenRequest): Promise<TokenAnswer> {
   if (answer.status === 200) return answer;
   const { host } = new URL(request.url);
   const code = codeOf(answer.body);
-  const aheadMs = clockAheadMs(answer.headers, io.wallNow());
+  const isSigned = new URLSearchParams(request.body).has('assertion');
+  const isClock = mayBeClock(answer.body, isSigned);
+  const aheadMs = isClock ? clockAheadMs(answer.headers, io.wallNow()) : undefined;
   const clock = aheadMs === undefined ? '' : ` ${clockSentence(aheadMs, host)}`;
   const reason = `${host} gave no token: ${answer.status}${code ? ` ${code}` : ''}.${clock}`;
   throw new TokenRefused(reason, answer.status, aheadMs);

@@ -5,7 +5,7 @@ import type { Fetched } from './tokens.ts';
 
 /** A cache with a clock, and a token endpoint that issues t1, t2, … or fails. */
 function setUp(livesMs: number) {
-  const state = { now: 0, issued: 0, failing: false };
+  const state = { now: 0, issued: 0, failing: false, failures: 0 };
   const cache = new TokenCache<string>(() => state.now);
   const fetch = async (): Promise<Fetched<string>> => {
     await Promise.resolve();
@@ -13,7 +13,11 @@ function setUp(livesMs: number) {
     state.issued += 1;
     return { value: `t${state.issued}`, livesMs };
   };
-  return { state, get: async () => await cache.get('key', fetch), refused: () => cache.refused('key') };
+  return {
+    state,
+    get: async () => await cache.get('key', fetch, () => (state.failures += 1)),
+    refused: () => cache.refused('key'),
+  };
 }
 
 const HOUR_MS = 3_600_000;
@@ -41,7 +45,9 @@ describe('tokens', () => {
     await get();
     state.failing = true;
     state.now = HOUR_MS - 10_000;
-    expect(await get()).toBe('t1');
+    expect(await Promise.all([get(), get()])).toEqual(['t1', 't1']);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(state.failures).toBe(1);
     state.now = HOUR_MS - 3_000;
     expect(await get()).toBe('t1');
     state.now = HOUR_MS;

@@ -42,16 +42,20 @@ export class TokenCache<Value> {
 
   /**
    * The token of this key. Fetches it if there is no valid one, and renews it in the background when its end
-   * is near. Throws the error of `fetch` only if no valid token is left.
+   * is near. Throws the error of `fetch` only if no valid token is left; `failed` receives it otherwise.
    */
-  get(key: string, fetch: () => Promise<Fetched<Value>>): Value | Promise<Value> {
+  get(
+    key: string,
+    fetch: () => Promise<Fetched<Value>>,
+    failed: (error: unknown) => void,
+  ): Value | Promise<Value> {
     const now = this.#now();
     const entry = this.#entries.get(key) ?? this.#add(key);
     const isValid = entry.value !== undefined && now < entry.expiresAt - ARRIVAL_MS;
     if (isValid && now < entry.renewAt) return entry.value as Value;
     const isPaused = entry.failure !== undefined && now < entry.failure.until;
     if (isValid) {
-      if (!isPaused) this.#renew(entry, fetch).catch(() => undefined);
+      if (!isPaused && !entry.renewal) this.#renew(entry, fetch).catch(failed);
       return entry.value as Value;
     }
     if (isPaused) return Promise.reject(entry.failure?.error);

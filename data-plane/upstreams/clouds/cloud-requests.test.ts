@@ -6,7 +6,15 @@ import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bindingOf } from '@gateway/shared/clouds/access';
 import type { UpstreamAccess } from '@gateway/shared/clouds/access';
-import { AWS_KEYS, KEY_FILE, TokenServer, accessOf, claimsOf, isSigned } from '../../../test/clouds.ts';
+import {
+  AWS_KEYS,
+  KEY_FILE,
+  TokenServer,
+  accessOf,
+  assumedRole,
+  claimsOf,
+  isSigned,
+} from '../../../test/clouds.ts';
 import { makeModel, makeRoute, startNode } from '../../../test/request-path.ts';
 import type { CallOptions, TestNode } from '../../../test/request-path.ts';
 import { startUpstream } from '../../../test/upstream.ts';
@@ -195,36 +203,6 @@ describe('a request to Azure', () => {
   });
 });
 
-describe('tokens of an upstream', () => {
-  it('are renewed under load without a failed request', async () => {
-    const server = new TokenServer(2_600);
-    withTokens(server, CHAT_ANSWER);
-    const access = accessOf({ auth: 'AZURE_ENTRA', tenantId: 't', clientId: 'c', tokenUrl: tokenUrl() });
-    connect({ protocol: 'openai-chat', access, secret: 'client-secret' });
-    const failed: number[] = [];
-    const client = async (): Promise<void> => {
-      while (server.expired < 2) {
-        const { status } = await node.call(CHAT);
-        if (status !== 200) failed.push(status);
-      }
-    };
-    await Promise.all(Array.from({ length: 4 }, client));
-    expect(failed).toEqual([]);
-    expect(requests().length).toBeGreaterThan(server.issued * 4);
-  });
-
-  it('name a clock that differs by five minutes as the reason of a refusal', async () => {
-    clockOffsetMs = -300_000;
-    const server = new TokenServer(3_600_000);
-    server.refusal = { status: 400, chunks: ['{"error":"invalid_grant"}'] };
-    withTokens(server, CHAT_ANSWER);
-    const access = accessOf({ auth: 'GOOGLE_SERVICE_ACCOUNT', tokenUrl: tokenUrl() });
-    connect({ protocol: 'openai-chat', access, secret: KEY_FILE });
-    expect((await node.call(CHAT)).status).toBe(502);
-    expect(logged.join()).toMatch(/The clock of this node differs by (299|300|301) s: it is behind/);
-  });
-});
-
 const AWS = accessOf({ auth: 'AWS_KEYS', region: 'us-east-1', style: 'BEDROCK' });
 const CLAUDE = 'anthropic.claude-sonnet-4-20250514-v1:0';
 
@@ -300,25 +278,10 @@ describe('a request to Bedrock', () => {
     });
   });
 
-  it('names a clock that differs by five minutes if the signature is refused', async () => {
-    clockOffsetMs = 300_000;
-    upstream.play = () => ({ status: 403, chunks: ['{"message":"Signature not yet current"}'] });
-    connect({ protocol: 'anthropic-messages', access: AWS, secret: JSON.stringify(AWS_KEYS) });
-    await node.call({ path: '/v1/messages', body: MESSAGE });
-    expect(logged.join()).toMatch(/The clock of this node differs by (299|300|301) s: it is ahead of/);
-  });
-
   it('is signed with the keys of a role that the node takes with its identity token', async () => {
     const keys = { ...AWS_KEYS, sessionToken: 'session-1' };
-    const member = (name: string, value: string) => `<${name}>${value}</${name}>`;
-    const credentials = [
-      member('AccessKeyId', keys.accessKeyId),
-      member('SecretAccessKey', keys.secretAccessKey),
-      member('SessionToken', keys.sessionToken),
-      member('Expiration', new Date(Date.now() + 3_600_000).toISOString()),
-    ];
-    upstream.play = ({ path: requested }) =>
-      requested === '/token' ? { chunks: [member('Credentials', credentials.join(''))] } : MESSAGE_ANSWER;
+    const role = assumedRole(keys, new Date(Date.now() + 3_600_000));
+    upstream.play = ({ path: requested }) => (requested === '/token' ? role : MESSAGE_ANSWER);
     const access = accessOf({
       ...AWS,
       auth: 'AWS_WEB_IDENTITY',

@@ -3,14 +3,15 @@
  * authorizes them with a token or a signature.
  */
 import { DEFAULT_ACCESS } from '@gateway/shared/clouds/access';
-import type { UpstreamAccess } from '@gateway/shared/clouds/access';
+import type { AuthKind, UpstreamAccess } from '@gateway/shared/clouds/access';
 import { CloudAuthorization } from '@gateway/shared/clouds/authorization';
 import type { CloudCaller } from '@gateway/shared/clouds/authorization';
-import { clockAheadMs, clockSentence } from '@gateway/shared/clouds/clock';
+import { clockAheadMs, clockSentence, isAboutTime, mayBeClock } from '@gateway/shared/clouds/clock';
 import { UnknownRequest, styled } from '@gateway/shared/clouds/styles';
 import { TokenRefused } from '@gateway/shared/clouds/token-grants';
 import type { TokenIo } from '@gateway/shared/clouds/token-grants';
 import { GatewayError } from '@gateway/shared/failures';
+import type { Call } from '../../call/call.ts';
 import { Cut } from '../../call/cut.ts';
 import type { Log } from '../../log.ts';
 import type { Attempt, Candidate } from '../attempt.ts';
@@ -19,7 +20,9 @@ import type { Connections } from '../connections.ts';
 import { send } from '../send.ts';
 import type { OutgoingRequest } from '../send.ts';
 import type { RefusedResponse } from '../session.ts';
-import type { UpstreamStates } from '../states.ts';
+import type { AttemptResult, UpstreamStates } from '../states.ts';
+import type { Suspensions } from '../suspensions.ts';
+import { CREDENTIAL_REFUSED } from '../verdict.ts';
 import { signWith } from './signing.ts';
 
 /** Timeouts of a token endpoint, in ms: short, because requests wait for the token. */
@@ -35,6 +38,9 @@ const TOKEN_BYTES = 64 * 1024;
 /** The same reason is written to the log at most this often for one upstream, in ms. */
 const LOG_EVERY_MS = 60_000;
 
+/** Kinds whose requests carry the time of this machine. */
+const SIGNED_KINDS: readonly AuthKind[] = ['AWS_KEYS', 'AWS_WEB_IDENTITY'];
+
 /** The JSON object with members set (JSON text) or left out (undefined). */
 export type EditBody = (body: Buffer, edits: ReadonlyMap<string, string | undefined>) => Buffer;
 
@@ -46,8 +52,9 @@ interface CloudOptions {
   wallNow: () => number;
   identityToken: TokenIo['identityToken'];
   editBody: EditBody;
-  /** Receives by how much the node's clock was ahead when an upstream refused a request. */
-  states: Pick<UpstreamStates, 'clockDiffers'>;
+  /** Receives by how much the node's clock was ahead at a refusal, and which credentials are suspended. */
+  states: Pick<UpstreamStates, 'clockDiffers' | 'suspended'>;
+  suspensions: Suspensions;
   log: Log;
 }
 
@@ -65,15 +72,25 @@ export class CloudRequests {
 
   /**
    * The request as the upstream takes it. Waits for a token if there is none. Throws `upstream_failed` if the
-   * cloud has no such request or gives no token, and the reason of the cut.
+   * cloud has no such request or gives no token, and the reason of the cut. A refused token counts as a
+   * refusal of the credential with 401.
    */
-  async prepare(outgoing: OutgoingRequest, attempt: Attempt, cut: Cut): Promise<OutgoingRequest> {
+  async prepare(
+    outgoing: OutgoingRequest,
+    attempt: Attempt,
+    { id: requestId, cut }: Pick<Call, 'id' | 'cut'>,
+  ): Promise<OutgoingRequest> {
+    const { candidate, walletId } = attempt;
     try {
-      const prepared = await this.#prepared(outgoing, attempt.candidate);
+      const prepared = await this.#prepared(outgoing, candidate);
       cut.throwIfCut();
       return prepared;
     } catch (error) {
-      if (error instanceof CredentialRefusal) attempt.credentialRefused = true;
+      if (!(error instanceof CredentialRefusal)) throw error;
+      attempt.credentialRefused = true;
+      const { states, suspensions, now } = this.#options;
+      const refused = { requestId, walletId, now: now() };
+      states.suspended(candidate, suspensions.refused({ ...CREDENTIAL_REFUSED, error }, candidate, refused));
       throw error;
     }
   }
@@ -99,23 +116,26 @@ export class CloudRequests {
   }
 
   /**
-   * The refusal in the format of the dialect. Forgets a refused token, and logs the difference of the clocks
-   * if it may be the reason.
+   * The refusal in the format of the dialect. Forgets a refused token. Logs and reports the difference of the
+   * clocks if it may be the reason. A refusal because of the time of a signature has the status 403.
    */
   refused(response: RefusedResponse, candidate: Candidate): RefusedResponse {
     const { provider, credential } = candidate;
     const { access } = provider;
     if (!access) return response;
-    if (response.status === 401 || response.status === 403) {
+    const text = `${String(response.headers['x-amzn-errortype'] ?? '')} ${response.body}`;
+    const isSigned = SIGNED_KINDS.includes(access.auth);
+    const { status } = response;
+    const isLate = isSigned && status === 400 && isAboutTime(text);
+    if (status === 401 || status === 403 || isLate) {
       this.#authorization.refused({ access, credential });
+      const isClock = mayBeClock(text, isSigned);
+      const aheadMs = isClock ? clockAheadMs(response.headers, this.#options.wallNow()) : undefined;
+      this.#options.states.clockDiffers(provider, aheadMs);
       const { host } = new URL(addressOf(provider).origin);
-      const aheadMs = clockAheadMs(response.headers, this.#options.wallNow());
-      if (aheadMs !== undefined) {
-        this.#options.states.clockDiffers(provider, aheadMs);
-        this.#warn(candidate, clockSentence(aheadMs, host));
-      }
+      if (aheadMs !== undefined) this.#warn(candidate, clockSentence(aheadMs, host));
     }
-    return { ...response, body: inMessagesFormat(response.body, candidate) };
+    return { ...response, status: isLate ? 403 : status, body: inMessagesFormat(response.body, candidate) };
   }
 
   #edited(
@@ -135,21 +155,21 @@ export class CloudRequests {
     try {
       return await this.#authorization.headers(request, caller);
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      this.#warn(candidate, reason);
-      if (cause instanceof TokenRefused && cause.clockAheadMs !== undefined)
-        this.#options.states.clockDiffers(provider, cause.clockAheadMs);
-      if (cause instanceof TokenRefused && cause.status < 500) throw new CredentialRefusal(cause);
+      this.#warn(candidate, reasonOf(cause));
+      if (cause instanceof TokenRefused) this.#options.states.clockDiffers(provider, cause.clockAheadMs);
+      if (cause instanceof TokenRefused && !isTemporary(cause.status)) throw new CredentialRefusal(cause);
       throw cause instanceof GatewayError ? cause : unreachable(cause);
     }
   }
 
   /** Token endpoints are asked under the same address rules, and through the same proxy, as the upstream. */
-  #ioFor({ provider }: Candidate): TokenIo {
+  #ioFor(candidate: Candidate): TokenIo {
+    const { provider } = candidate;
     const { connections, identityToken, wallNow } = this.#options;
     return {
       identityToken,
       wallNow,
+      renewalFailed: (cause) => this.#warn(candidate, reasonOf(cause)),
       send: async ({ url, headers, body }) => {
         const { origin, pathname, search } = new URL(url);
         const pool = connections.poolAt({ ...provider, baseUrl: origin });
@@ -168,6 +188,20 @@ export class CloudRequests {
     const { id: providerId, name } = provider;
     this.#options.log.warn({ providerId, provider: name, reason }, 'an upstream refused its authentication');
   }
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+/** Whether a token endpoint may give a token later: it is overloaded or out of order. */
+function isTemporary(status: number): boolean {
+  return status === 408 || status === 429 || status >= 500;
+}
+
+/** The result of an attempt that failed. A token that was refused says nothing against the upstream. */
+export function resultOf(error: GatewayError): AttemptResult {
+  return error instanceof CredentialRefusal ? { error, refusal: { status: 401, unwell: false } } : { error };
 }
 
 /** The failure of a credential for which no token was given: another credential may get one. */
