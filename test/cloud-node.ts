@@ -1,7 +1,8 @@
 /**
- * A node with one upstream at a fake cloud. The cloud checks tokens, signatures and their times against its own
- * clock, and refuses with the texts of the real ones.
+ * A node with one upstream at a fake cloud. The cloud checks tokens, signatures and their times against its
+ * own clock, and refuses with the texts of the real ones.
  */
+import { X509Certificate, constants, verify } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,12 +13,14 @@ import { UpstreamStates } from '../data-plane/upstreams/states.ts';
 import { AWS_KEYS, KEY_FILE, TokenServer, accessOf, assumedRole, claimsOf } from './clouds.ts';
 import { makeRoute, startNode } from './request-path.ts';
 import type { CallResult, TestNode } from './request-path.ts';
+import { selfSigned } from './tls.ts';
 import { startUpstream } from './upstream.ts';
 import type { FakeUpstream, Play, SeenRequest } from './upstream.ts';
 
 /** A kind of authentication that depends on tokens or on the time. */
 export type CloudKind =
   | 'Entra client secret'
+  | 'Entra certificate'
   | 'Google service account'
   | 'Google workload identity'
   | 'AWS access keys'
@@ -28,6 +31,7 @@ const SETTINGS: Record<CloudKind, { access: Partial<UpstreamAccess>; secret?: st
     access: { auth: 'AZURE_ENTRA', tenantId: 'tenant', clientId: 'client' },
     secret: 'client-secret',
   },
+  'Entra certificate': { access: { auth: 'AZURE_ENTRA', tenantId: 'tenant', clientId: 'client' } },
   'Google service account': { access: { auth: 'GOOGLE_SERVICE_ACCOUNT' }, secret: KEY_FILE },
   'Google workload identity': {
     access: { auth: 'GOOGLE_WORKLOAD_IDENTITY', audience: '//iam.googleapis.com/a', serviceAccount: 'a@b.c' },
@@ -69,7 +73,7 @@ export interface CloudNode {
   tokenRequests(): number;
   /** Number of requests of customers that reached the cloud. */
   requests(): number;
-  /** What the node wrote to its log. */
+  /** The log of the node, one entry a line. */
   logged(): string;
   health(): UpstreamReport | undefined;
   call(): Promise<CallResult>;
@@ -82,7 +86,11 @@ export async function startCloud(kind: CloudKind, livesMs: number): Promise<Clou
   const now = () => performance.now() + clocks.monotonic;
   const tokens = new TokenServer(livesMs, now);
   const upstream = await startUpstream(() => ANSWER);
-  const play = playOf({ kind, tokens, livesMs });
+  const pair = kind === 'Entra certificate' ? await selfSigned(['gateway'], 'RSA') : undefined;
+  const secret = pair
+    ? JSON.stringify({ certificate: pair.certificate, privateKey: pair.key })
+    : SETTINGS[kind].secret;
+  const play = playOf({ kind, tokens, livesMs, certificate: pair?.certificate });
   const states = new UpstreamStates({ now, random: () => 0 });
   const logged: string[] = [];
   const folder = mkdtempSync(join(tmpdir(), 'gateway-identity-'));
@@ -96,7 +104,7 @@ export async function startCloud(kind: CloudKind, livesMs: number): Promise<Clou
     identityTokenFiles: { AWS: file, GOOGLE: file },
     log: { info: note, warn: note, error: note },
   });
-  connect(node, upstream, kind);
+  connect(node, upstream, { kind, secret });
   const cloud: CloudNode = {
     clocks,
     tokens,
@@ -120,8 +128,12 @@ function isToken({ path }: SeenRequest): boolean {
   return path !== '/v1/chat/completions';
 }
 
-function connect(node: TestNode, { origin }: FakeUpstream, kind: CloudKind): void {
-  const { access: changes, secret } = SETTINGS[kind];
+function connect(
+  node: TestNode,
+  { origin }: FakeUpstream,
+  { kind, secret }: { kind: CloudKind; secret: string | undefined },
+): void {
+  const { access: changes } = SETTINGS[kind];
   const access = accessOf({ ...changes, ...(kind !== 'AWS access keys' && { tokenUrl: `${origin}/token` }) });
   const credential = { id: 'crd_1', origin, secret: secret ?? '', binding: bindingOf(access) };
   node.store.routes = [
@@ -133,6 +145,8 @@ interface Cloud {
   kind: CloudKind;
   tokens: TokenServer;
   livesMs: number;
+  /** The certificate that Entra knows of the application, in PEM. */
+  certificate: string | undefined;
 }
 
 function playOf(cloud: Cloud): FakeUpstream['play'] {
@@ -171,12 +185,14 @@ export function awsRefusal(code: string, message: string, status = 403): Play {
   return { status, headers: { 'x-amzn-errortype': code }, chunks: [JSON.stringify({ message })] };
 }
 
-function tokenFor(request: SeenRequest, { kind, tokens, livesMs }: Cloud): Play {
+function tokenFor(request: SeenRequest, cloud: Cloud): Play {
+  const { kind, tokens, livesMs } = cloud;
   const form = new URLSearchParams(request.body);
   if (kind === 'AWS web identity') {
     const sessionToken = tokens.next();
     return assumedRole({ ...AWS_KEYS, sessionToken }, new Date(Date.now() + livesMs));
   }
+  if (kind === 'Entra certificate') return assertedToken(form, cloud);
   if (kind === 'Google service account' && !isTimely(claimsOf(form)))
     return {
       status: 400,
@@ -199,4 +215,43 @@ function isTimely(claims: Record<string, unknown> | undefined): boolean {
   const seconds = Date.now() / 1_000;
   const [from, until] = [Number(claims?.['iat']), Number(claims?.['exp'])];
   return Math.abs(seconds - from) <= SKEW_MS / 1_000 && until > seconds;
+}
+
+/** https://learn.microsoft.com/en-us/entra/identity-platform/certificate-credentials */
+function assertedToken(form: URLSearchParams, { tokens, certificate = '' }: Cloud): Play {
+  const [header = '', claims = '', signature = ''] = (form.get('client_assertion') ?? '').split('.');
+  const known = new X509Certificate(certificate);
+  const { alg, 'x5t#S256': thumbprint } = jsonOf(header);
+  const { iss, sub, nbf, exp } = jsonOf(claims);
+  const padding = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
+  const isSigned =
+    alg === 'PS256' &&
+    thumbprint === Buffer.from(known.fingerprint256.replaceAll(':', ''), 'hex').toString('base64url') &&
+    verify(
+      'sha256',
+      Buffer.from(`${header}.${claims}`),
+      { key: known.publicKey, ...padding },
+      Buffer.from(signature, 'base64url'),
+    );
+  if (!isSigned || iss !== 'client' || sub !== 'client')
+    return entraRefusal(700_027, 'The certificate with identifier used to sign the client assertion is …');
+  const seconds = Date.now() / 1_000;
+  const isNow = Number(nbf) - SKEW_MS / 1_000 <= seconds && seconds < Number(exp);
+  return isNow
+    ? tokens.issue()
+    : entraRefusal(700_024, 'Client assertion is not within its valid time range.');
+}
+
+function entraRefusal(code: number, reason: string): Play {
+  const body = {
+    error: 'invalid_client',
+    error_description: `AADSTS${code}: ${reason}`,
+    error_codes: [code],
+  };
+  return { status: 401, chunks: [JSON.stringify(body)] };
+}
+
+function jsonOf(part: string): Record<string, unknown> {
+  const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString());
+  return typeof value === 'object' && value !== null ? { ...value } : {};
 }

@@ -45,11 +45,20 @@ export async function startTlsFront(targetPort: number, names?: readonly string[
   };
 }
 
+const EC = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const RSA = {
+  name: 'RSASSA-PKCS1-v1_5',
+  hash: 'SHA-256',
+  modulusLength: 2048,
+  publicExponent: new Uint8Array([1, 0, 1]),
+};
+
 /** A certificate for these names and its key, in PEM, good for a day. */
 export async function selfSigned(
   names: readonly string[] = ['localhost'],
+  kind: 'EC' | 'RSA' = 'EC',
 ): Promise<{ certificate: string; key: string }> {
-  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+  const algorithm = kind === 'EC' ? EC : RSA;
   const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const certificate = await X509CertificateGenerator.createSelfSigned({
     // Of two trusted issuers with one name, OpenSSL tries the first alone.

@@ -20,8 +20,10 @@ import {
   isPrivateKey,
   readAwsKeys,
   readServiceAccountKey,
+  splitPem,
   writeServiceAccountKey,
 } from '@gateway/shared/clouds/secrets';
+import type { ClientCertificate } from '@gateway/shared/clouds/secrets';
 import { UserFailure } from '../graphql/errors.ts';
 import { checkReachable } from './address-guard.ts';
 
@@ -217,6 +219,11 @@ export function storedSecret(access: UpstreamAccess | null, text: string): Store
     if (!key) throw invalid('Paste the whole JSON key file of the service account.', 'secret');
     return { secret: writeServiceAccountKey(key), suffix: key.privateKeyId.slice(-SUFFIX_LENGTH), binding };
   }
+  if (auth === 'AZURE_ENTRA' && text.startsWith('-----BEGIN ')) {
+    const pem = splitPem(text);
+    if (!pem) throw invalid('Paste the certificate and its private key, both in PEM.', 'secret');
+    return { ...storedPair(pem, ['rsa']), binding };
+  }
   if (text === '' || text.length > SECRET_LENGTH_MAX || /[^\x21-\x7e]/.test(text)) {
     throw invalid(`Enter a secret of 1 to ${SECRET_LENGTH_MAX} printable ASCII characters.`, 'secret');
   }
@@ -226,18 +233,23 @@ export function storedSecret(access: UpstreamAccess | null, text: string): Store
 
 /** The stored form of a client certificate with its private key, both in PEM. Throws INVALID. */
 export function storedCertificate(certificate: string, privateKey: string): StoredSecret {
+  const pair = { certificate, privateKey };
+  return { ...storedPair(pair, ['rsa', 'ec', 'ed25519']), binding: CLIENT_CERTIFICATE };
+}
+
+/** A certificate with its private key of one of these types. Throws INVALID. */
+function storedPair(
+  { certificate, privateKey }: ClientCertificate,
+  types: readonly string[],
+): Omit<StoredSecret, 'binding'> {
   const fits = certificate.length + privateKey.length <= CERTIFICATE_LENGTH_MAX;
   const parsed = fits ? parsedCertificate(certificate) : undefined;
   if (!parsed) throw invalid('Paste the certificate in PEM, with its chain if any.', 'certificate');
-  if (
-    !isPrivateKey(privateKey, ['rsa', 'ec', 'ed25519']) ||
-    !parsed.checkPrivateKey(createPrivateKey(privateKey))
-  )
+  if (!isPrivateKey(privateKey, types) || !parsed.checkPrivateKey(createPrivateKey(privateKey)))
     throw invalid('Paste the private key of the certificate in PEM, without a password.', 'secret');
   return {
     secret: JSON.stringify({ certificate, privateKey }),
     suffix: parsed.serialNumber.slice(-SUFFIX_LENGTH),
-    binding: CLIENT_CERTIFICATE,
   };
 }
 

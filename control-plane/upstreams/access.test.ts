@@ -1,4 +1,5 @@
 /** Tests over the API how upstreams are reached: rules, secrets of each kind, and what nodes receive. */
+import { X509Certificate } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -232,6 +233,27 @@ describe('the access of an upstream', () => {
     );
     const bad = await save({ quirks: [{ kind: 'DROP', member: 'model' }] });
     expect(codesOf(bad, 'adminProviderUpsert')).toEqual(['INVALID']);
+  });
+
+  it('takes a certificate with its RSA key for Entra, and shows its serial number', async () => {
+    const access = { auth: 'AZURE_ENTRA', tenantId: 't', clientId: 'c' };
+    const { id } = await saved({ access });
+    const [rsa, other, ec] = await Promise.all([
+      selfSigned(['a'], 'RSA'),
+      selfSigned(['b'], 'RSA'),
+      selfSigned(['c']),
+    ]);
+    for (const wrong of [rsa.key, rsa.key + other.certificate, ec.key + ec.certificate])
+      expect(codesOf(await add(id, wrong), 'adminCredentialAdd')).toEqual(['INVALID']);
+    const added = await add(id, `${rsa.key}${rsa.certificate}\n`);
+    const [credential] = pick<{ id: string; suffix: string }[]>(
+      added,
+      'adminCredentialAdd',
+      'provider',
+      'credentials',
+    );
+    const { serialNumber } = new X509Certificate(rsa.certificate);
+    expect(credential?.suffix).toBe(serialNumber.slice(-4));
   });
 
   it('takes the key file of a service account, of which it stores what is needed', async () => {

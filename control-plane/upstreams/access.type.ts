@@ -12,7 +12,9 @@ const UpstreamAuth = describeEnum<AuthKind>(
     API_KEY: 'The secret in the header of the request format.',
     BEARER: 'The secret as a bearer token, whatever the format.',
     AZURE_API_KEY: 'The secret in the header api-key.',
-    AZURE_ENTRA: 'A Microsoft Entra token for tenantId and clientId. The secret is the client secret.',
+    AZURE_ENTRA:
+      'A Microsoft Entra token for tenantId and clientId. The secret is the client secret, or a ' +
+      'certificate with its RSA key in PEM.',
     AWS_KEYS: 'Signature Version 4. The secret is JSON: accessKeyId, secretAccessKey, optional sessionToken.',
     AWS_WEB_IDENTITY:
       'Signature Version 4 with temporary keys of roleArn for the identity token of the node.',

@@ -5,7 +5,7 @@
 
 /**
  * API_KEY: the secret in the header of the request's format. BEARER: as a bearer token. AZURE_API_KEY: in the
- * header `api-key`. AZURE_ENTRA: a token for client id and client secret. AWS_KEYS: requests are signed.
+ * header `api-key`. AZURE_ENTRA: a token for a client id with its secret or certificate. AWS_KEYS: signed.
  * AWS_WEB_IDENTITY: signed with keys for the identity token of the node. GOOGLE_SERVICE_ACCOUNT: a token for
  * the key file of a service account. GOOGLE_WORKLOAD_IDENTITY: a token for the identity token of the node.
  */

@@ -25,11 +25,20 @@ export function clockAheadMs(
  * Google writes "Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat
  * and exp values".
  */
-const ABOUT_TIME =
-  /Signature expired|Signature not yet current|RequestTimeTooSkewed|RequestExpired|short-lived token|\biat\b|within its valid time range/;
+const ABOUT_TIME = new RegExp(
+  [
+    ...['Signature expired', 'Signature not yet current', 'RequestTimeTooSkewed', 'RequestExpired'],
+    ...['short-lived token', 'within its valid time range'],
+  ].join('|'),
+);
 /** Texts of refusals for another reason, whatever the clock shows. */
-const ABOUT_OTHERS =
-  /does not match|security token|AccessDenied|not authorized|Invalid JWT Signature|account not found|invalid_client/i;
+const ABOUT_OTHERS = new RegExp(
+  [
+    ...['does not match', 'security token', 'AccessDenied', 'not authorized'],
+    ...['Invalid JWT Signature', 'account not found', 'invalid_client'],
+  ].join('|'),
+  'i',
+);
 
 /** Whether a refusal speaks of the time of a signature, a signed token or a client assertion. */
 export function isAboutTime(refusal: string): boolean {
@@ -37,8 +46,8 @@ export function isAboutTime(refusal: string): boolean {
 }
 
 /**
- * Whether a wrong clock may be the reason of a refusal. `isSigned`: the request or the token grant carries the
- * time of this machine. Without it, only a refusal that speaks of the time counts.
+ * Whether a wrong clock may be the reason of a refusal. `isSigned`: the request or the token grant carries
+ * the time of this machine. Without it, only a refusal that speaks of the time counts.
  */
 export function mayBeClock(refusal: string, isSigned: boolean): boolean {
   return isAboutTime(refusal) || (isSigned && !ABOUT_OTHERS.test(refusal));

@@ -59,6 +59,18 @@ export function readClientCertificate(text: string): ClientCertificate | undefin
   return certificate && privateKey ? { certificate, privateKey } : undefined;
 }
 
+/**
+ * The first certificate and the first private key of a text in PEM, as `az ad sp create-for-rbac
+ * --create-cert` writes them into one file; undefined if one of them is missing. Checks neither.
+ */
+export function splitPem(text: string): ClientCertificate | undefined {
+  const certificate = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/.exec(text)?.[0];
+  const privateKey = /-----BEGIN (?:RSA )?PRIVATE KEY-----[\s\S]+?-----END (?:RSA )?PRIVATE KEY-----/.exec(
+    text,
+  )?.[0];
+  return certificate && privateKey ? { certificate, privateKey } : undefined;
+}
+
 /** Whether the text is an unencrypted private key in PEM of one of these types. */
 export function isPrivateKey(pem: string, types: readonly string[]): boolean {
   try {

@@ -1,9 +1,9 @@
 /** The requests by which the clouds give out tokens and temporary keys, and the reading of their answers. */
-import { createSign } from 'node:crypto';
 import { tokenUrlOf } from './access.ts';
 import type { UpstreamAccess } from './access.ts';
+import { entraAssertion, googleAssertion } from './assertions.ts';
 import { clockAheadMs, clockSentence, mayBeClock } from './clock.ts';
-import { readServiceAccountKey } from './secrets.ts';
+import { readClientCertificate, readServiceAccountKey } from './secrets.ts';
 import type { AwsKeys } from './secrets.ts';
 import type { Fetched } from './tokens.ts';
 
@@ -46,8 +46,8 @@ export class TokenRefused extends Error {
   /** HTTP status; 0 if the answer was no token. */
   readonly status: number;
   /**
-   * By how much this clock is ahead of that of the endpoint, in ms; undefined if they hardly differ, or if that
-   * is not the reason.
+   * By how much this clock is ahead of that of the endpoint, in ms; undefined if they hardly differ, or if
+   * that is not the reason.
    */
   readonly clockAheadMs: number | undefined;
 
@@ -75,16 +75,24 @@ export function fetchToken(access: UpstreamAccess, secret: string, io: TokenIo):
 
 /** https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-client-creds-grant-flow */
 async function entraToken(access: UpstreamAccess, secret: string, io: TokenIo): Promise<Fetched<string>> {
+  const clientId = access.clientId ?? '';
+  const certificate = readClientCertificate(secret);
+  const audience = tokenUrlOf(access) ?? '';
+  const proof: Record<string, string> = certificate
+    ? {
+        client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+        client_assertion: entraAssertion(certificate, { audience, now: io.wallNow(), clientId }),
+      }
+    : { client_secret: secret };
   const form = {
     grant_type: 'client_credentials',
-    client_id: access.clientId ?? '',
-    client_secret: secret,
+    client_id: clientId,
+    ...proof,
     scope: access.scope ?? AZURE_SCOPE,
   };
   return bearerOf(await ask(io, formRequest(access, form)));
 }
 
-/** https://developers.google.com/identity/protocols/oauth2/service-account#httprest */
 async function serviceAccountToken(
   access: UpstreamAccess,
   secret: string,
@@ -92,20 +100,10 @@ async function serviceAccountToken(
 ): Promise<Fetched<string>> {
   const key = readServiceAccountKey(secret);
   if (!key) throw new TokenRefused('The key file of the service account cannot be read. Add it again.', 0);
-  const issuedAt = Math.floor(io.wallNow() / SECOND_MS);
-  const header = { alg: 'RS256', typ: 'JWT', kid: key.privateKeyId };
-  const claims = {
-    iss: key.clientEmail,
-    scope: GOOGLE_SCOPE,
-    aud: tokenUrlOf(access),
-    iat: issuedAt,
-    exp: issuedAt + LIFE_SECONDS,
-  };
-  const content = `${encoded(header)}.${encoded(claims)}`;
-  const signature = createSign('RSA-SHA256').update(content).sign(key.privateKey).toString('base64url');
+  const audience = tokenUrlOf(access) ?? '';
   const form = {
     grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
-    assertion: `${content}.${signature}`,
+    assertion: googleAssertion(key, { audience, now: io.wallNow(), scope: GOOGLE_SCOPE }),
   };
   return bearerOf(await ask(io, formRequest(access, form)));
 }
@@ -171,7 +169,7 @@ function formRequest(access: UpstreamAccess, form: Record<string, string>): Toke
   };
 }
 
-/** The answer, if it is a success. Throws TokenRefused, which names a wrong clock if that may be the reason. */
+/** The answer, if it is a success. Throws TokenRefused, which names the clock if it may be the reason. */
 async function ask(io: TokenIo, request: TokenRequest): Promise<TokenAnswer> {
   const answer = await io.send({
     ...request,
@@ -180,7 +178,8 @@ async function ask(io: TokenIo, request: TokenRequest): Promise<TokenAnswer> {
   if (answer.status === 200) return answer;
   const { host } = new URL(request.url);
   const code = codeOf(answer.body);
-  const isSigned = new URLSearchParams(request.body).has('assertion');
+  const form = new URLSearchParams(request.body);
+  const isSigned = form.has('assertion') || form.has('client_assertion');
   const isClock = mayBeClock(answer.body, isSigned);
   const aheadMs = isClock ? clockAheadMs(answer.headers, io.wallNow()) : undefined;
   const clock = aheadMs === undefined ? '' : ` ${clockSentence(aheadMs, host)}`;
@@ -222,10 +221,6 @@ function objectOf(text: string): Record<string, unknown> {
   } catch {
     return {};
   }
-}
-
-function encoded(value: object): string {
-  return Buffer.from(JSON.stringify(value)).toString('base64url');
 }
 
 function noToken(): TokenRefused {

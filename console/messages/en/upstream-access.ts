@@ -38,6 +38,7 @@ export const upstreamAccess = {
   proxyHint: 'Nodes reach the upstream and its token endpoint through the proxy. Empty for none.',
   use: 'Used for',
   useRequests: 'Authentication of requests',
+  useAssertion: 'Authentication with a certificate',
   useTls: 'TLS client certificate',
   certificate: 'Certificate with its chain (PEM)',
   privateKey: 'Private key (PEM)',

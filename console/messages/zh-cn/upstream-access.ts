@@ -41,6 +41,7 @@ export const upstreamAccess: Translation<typeof english> = {
   proxyHint: '节点经此代理访问上游及其令牌端点。留空则不使用。',
   use: '用途',
   useRequests: '请求的身份验证',
+  useAssertion: '使用证书进行身份验证',
   useTls: 'TLS 客户端证书',
   certificate: '证书及其证书链（PEM）',
   privateKey: '私钥（PEM）',

@@ -24,7 +24,7 @@ function expectNamed({ status, text }: CallResult, aheadMs: number): void {
   expect(text).not.toMatch(REVEALING);
   const way = aheadMs > 0 ? 'ahead of' : 'behind';
   const sentence = new RegExp(
-    `The clock of this machine differs by 30[0-2] s: it is ${way} the clock of 127.0.0.1`,
+    `The clock of this machine differs by (30|60)[0-3] s: it is ${way} the clock of 127.0.0.1`,
   );
   expect(cloud.logged()).toMatch(sentence);
   expect(Math.abs((cloud.health()?.clockAheadMs ?? 0) - aheadMs)).toBeLessThanOrEqual(2_000);
@@ -68,6 +68,18 @@ describe('a clock that is five minutes off', () => {
     async (aheadMs) => {
       expectNamed(await start('Google service account', aheadMs), aheadMs);
       expect(cloud.logged()).toContain('gave no token: 400 invalid_grant.');
+      cloud.clocks.wall = 0;
+      cloud.clocks.monotonic = 1_000;
+      expect((await cloud.call()).status).toBe(200);
+      expect(cloud.health()?.clockAheadMs).toBeNull();
+    },
+  );
+
+  it.each([FIVE_MINUTES_MS, -2 * FIVE_MINUTES_MS])(
+    'is named when Entra refuses the assertion of a certificate, until it is corrected (%i ms)',
+    async (aheadMs) => {
+      expectNamed(await start('Entra certificate', aheadMs), aheadMs);
+      expect(cloud.logged()).toContain('gave no token: 401 invalid_client (AADSTS700024).');
       cloud.clocks.wall = 0;
       cloud.clocks.monotonic = 1_000;
       expect((await cloud.call()).status).toBe(200);

@@ -8,6 +8,7 @@ const MINUTE_MS = 60_000;
 const LIFE_MS = 60 * MINUTE_MS;
 const KINDS: CloudKind[] = [
   'Entra client secret',
+  'Entra certificate',
   'Google service account',
   'Google workload identity',
   'AWS web identity',
@@ -20,7 +21,7 @@ async function callAll(cloud: CloudNode): Promise<number[]> {
 }
 
 describe.each(KINDS)('the token of %s', (kind) => {
-  it('is fetched once for many requests, and outlives a token service that fails before it expires', async () => {
+  it('is fetched once for many requests, and renewed after failures before it expires', async () => {
     const cloud = await startCloud(kind, LIFE_MS);
     try {
       const answered = Array(10).fill(200);
@@ -46,7 +47,7 @@ describe.each(KINDS)('the token of %s', (kind) => {
     }
   });
 
-  it('is asked for once a second at most while its service fails, and requests work again afterwards', async () => {
+  it('is asked for once a second at most while its service fails, and works afterwards', async () => {
     const cloud = await startCloud(kind, LIFE_MS);
     try {
       cloud.tokens.refusal = { status: 503, chunks: ['{}'] };

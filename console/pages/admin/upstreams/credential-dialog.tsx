@@ -25,16 +25,13 @@ export function CredentialDialog({ provider, onClose }: { provider: Provider; on
   const [, add] = useMutation(AddCredential);
   const [use, setUse] = useState('REQUESTS');
   const [parts, setParts] = useState(EMPTY);
-  const isCertificate = use === 'TLS';
-  const isAws = !isCertificate && provider.access?.auth === 'AWS_KEYS';
+  const auth = provider.access?.auth;
   const send = async (values: FormData, reason: string) => {
-    const { secret, accessKeyId, sessionToken, certificate } = parts;
-    const keys = { accessKeyId, secretAccessKey: secret, ...(sessionToken && { sessionToken }) };
     const input = {
       providerId: provider.id,
       label: text(values, 'label'),
-      secret: isAws ? JSON.stringify(keys) : secret,
-      certificate: isCertificate ? certificate : null,
+      secret: secretOf(parts, use === 'REQUESTS' ? auth : use),
+      certificate: use === 'TLS' ? parts.certificate : null,
       reason,
     };
     const { data, error } = await add({ input });
@@ -54,6 +51,9 @@ export function CredentialDialog({ provider, onClose }: { provider: Provider; on
         value={use}
         options={[
           { value: 'REQUESTS', word: t('admin.upstreams.access.useRequests') },
+          ...(auth === 'AZURE_ENTRA'
+            ? [{ value: 'ASSERTION', word: t('admin.upstreams.access.useAssertion') }]
+            : []),
           { value: 'TLS', word: t('admin.upstreams.access.useTls') },
         ]}
         onChange={({ target: { value } }) => {
@@ -61,7 +61,7 @@ export function CredentialDialog({ provider, onClose }: { provider: Provider; on
         }}
       />
       <SecretFields
-        auth={isCertificate ? 'TLS' : provider.access?.auth}
+        auth={use === 'REQUESTS' ? auth : 'CERTIFICATE'}
         parts={parts}
         onPart={(name, value) => {
           setParts({ ...parts, [name]: value.trim() });
@@ -71,8 +71,15 @@ export function CredentialDialog({ provider, onClose }: { provider: Provider; on
   );
 }
 
+/** The secret as the API takes it. */
+function secretOf({ secret, accessKeyId, sessionToken, certificate }: Parts, form: string | undefined) {
+  if (form === 'ASSERTION') return `${certificate}\n${secret}`;
+  if (form !== 'AWS_KEYS') return secret;
+  return JSON.stringify({ accessKeyId, secretAccessKey: secret, ...(sessionToken && { sessionToken }) });
+}
+
 interface SecretProps {
-  auth: NonNullable<Provider['access']>['auth'] | 'TLS' | undefined;
+  auth: NonNullable<Provider['access']>['auth'] | 'CERTIFICATE' | undefined;
   parts: Parts;
   onPart: (name: keyof Parts, value: string) => void;
 }
@@ -104,7 +111,7 @@ function SecretFields({ auth, parts, onPart }: SecretProps) {
       }}
     />
   );
-  if (auth === 'TLS')
+  if (auth === 'CERTIFICATE')
     return (
       <>
         {long('certificate', t('admin.upstreams.access.certificate'))}
