@@ -67,6 +67,7 @@ import { LedgerSeals } from './077-ledger-seals.ts';
 import { PartitionWidth } from './078-partition-width.ts';
 import { UsageExport } from './080-usage-export.ts';
 import { MendedChecks } from './082-mended-checks.ts';
+import { FoldedLeases } from './089-folded-leases.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -136,4 +137,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '078-partition-width', class: PartitionWidth },
   { name: '080-usage-export', class: UsageExport },
   { name: '082-mended-checks', class: MendedChecks },
+  { name: '089-folded-leases', class: FoldedLeases },
 ];

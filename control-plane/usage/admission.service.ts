@@ -58,16 +58,21 @@ async function refuseForeign(
   { nodeId, records }: { nodeId: string; records: readonly ReportedUsage[] },
 ): Promise<void> {
   const { refusals } = admission;
-  const references = await readReferences(em, admission, { nodeId, records });
-  const settled = await earlierCharges(em, { positions: records.flatMap((usage) => chargeOf(usage) ?? []) });
-  const byPosition = new Map(settled.map((charge) => [positionOf(charge), charge.requestId]));
+  const earlierOnes = await earlierCharges(em, {
+    positions: records.flatMap((usage) => chargeOf(usage) ?? []),
+  });
+  const known = {
+    ...(await readReferences(em, admission, { nodeId, records })),
+    settled: settledIn(records, earlierOnes),
+  };
+  const byPosition = new Map(earlierOnes.map((charge) => [positionOf(charge), charge.requestId]));
   const candidates = new Map<string, ReportedUsage>();
   for (const usage of records) {
     const earlier = candidates.get(usage.requestId);
     const charge = chargeOf(usage);
     const holder = charge && byPosition.get(positionOf(charge));
     const reason =
-      refusalReason(usage, references) ??
+      refusalReason(usage, known) ??
       (holder !== undefined && holder !== usage.requestId
         ? 'another request has this position in the journal'
         : undefined) ??
@@ -80,12 +85,20 @@ async function refuseForeign(
   admission.candidates = [...candidates.values()];
 }
 
+/** Ids of the records whose charge is one of `earlier`. */
+function settledIn(records: readonly ReportedUsage[], earlier: readonly EarlierCharge[]): Set<string> {
+  const byId = new Map(earlier.map((charge) => [charge.requestId, charge]));
+  const isSettled = (usage: ReportedUsage): boolean =>
+    byId.has(usage.requestId) && isSameCharge(byId.get(usage.requestId), chargeOf(usage));
+  return new Set(records.filter(isSettled).map(({ requestId }) => requestId));
+}
+
 /** Which referenced journals, leases, wallets and keys exist; journals only if they belong to the node. */
 async function readReferences(
   em: EntityManager,
   { leases }: Admission,
   { nodeId, records }: { nodeId: string; records: readonly ReportedUsage[] },
-): Promise<References> {
+): Promise<Omit<References, 'settled'>> {
   const rows = await query<{ kind: 'journal' | 'wallet' | 'key'; id: string; wallet_id: string }>(
     em,
     sql`

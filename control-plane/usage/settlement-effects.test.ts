@@ -256,7 +256,7 @@ describe('settlement of a batch', () => {
       [charge(of, 1), /another request has this position/],
       [{ ...first, seq: 6 }, /already settled with another position/],
       [{ ...first, cost: 1n, basePrice: 1n }, /already settled with another position/],
-      [charge(of, 7, { leaseId: 'lse_none' }), /lease of another journal/],
+      [charge(of, 7, { leaseId: 'lse_none' }), /unknown lease, or closed long ago/],
       [charge(of, 8, { cost: 1n, basePrice: PRICE }), /^cost 1 is not price 100 × ratio 1$/],
       [charge(of, 9, { cost: 2n * PRICE }), /^cost 200 is beyond what lease lse_\w+ was granted$/],
     ];

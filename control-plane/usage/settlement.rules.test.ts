@@ -136,6 +136,7 @@ const lease = (more: Partial<Lease> = {}): Lease => ({
 const known = (more: Partial<Lease> = {}) => ({
   journals: new Set(['j1']),
   leases: new Map([['l1', lease(more)]]),
+  settled: new Set(['settled']),
   wallets: new Set(['w1', 'w2']),
   walletsOfKeys: new Map([
     ['k1', 'w1'],
@@ -190,7 +191,7 @@ describe('a reported record', () => {
     ['text out of bounds', { errorCode: 'x'.repeat(129) }],
     ['unknown wallet', { walletId: 'w9' }],
     ['journal of another node', { journalId: 'j2' }],
-    ['lease of another journal', { leaseId: 'l9' }],
+    ['unknown lease, or closed long ago', { leaseId: 'l9' }],
     ['lease of another wallet', { walletId: 'w2', keyId: 'k2' }],
     ['key of another wallet', { walletId: 'w2' }],
     ['key of another wallet', { keyId: 'k2' }],

@@ -52,6 +52,8 @@ export interface References {
   /** Ids of journals of the reporting node. */
   journals: ReadonlySet<string>;
   leases: ReadonlyMap<string, Lease>;
+  /** Ids of requests that were settled before with the same charge. */
+  settled: ReadonlySet<string>;
   wallets: ReadonlySet<string>;
   walletsOfKeys: ReadonlyMap<string, string>;
 }
@@ -145,7 +147,9 @@ export function refusalReason(usage: ReportedUsage, known: References): string |
   if (!charge) return undefined;
   if (!known.journals.has(charge.journalId)) return 'journal of another node';
   const lease = known.leases.get(charge.leaseId);
-  if (!lease || lease.journalId !== charge.journalId) return 'lease of another journal';
+  // The lease of a charge that was settled long ago may be folded.
+  if (!lease) return known.settled.has(usage.requestId) ? undefined : 'unknown lease, or closed long ago';
+  if (lease.journalId !== charge.journalId) return 'lease of another journal';
   if (lease.walletId !== charge.walletId) return 'lease of another wallet';
   if (lease.keyId !== null && lease.keyId !== usage.keyId) return 'lease of another key';
   return undefined;

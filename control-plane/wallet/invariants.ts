@@ -6,6 +6,7 @@ import { IsolationLevel } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { query, sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
+import { ACCOUNTS_WITHOUT_LEASE, FOLDED_DIFFERENTLY } from './folded.ts';
 import { brokenDays, brokenRanges } from './seals.ts';
 
 /** A violation of an invariant. */
@@ -45,7 +46,10 @@ export const INVARIANTS: readonly Invariant[] = [
     promise: 'every balance is the sum of its entries',
     find: `select a.id as subject, a.balance || ' is not ' || coalesce(sum(e.amount), 0) as detail
       from ledger_account a left join ledger_entry e on e.account_id = a.id
-      group by a.id having a.balance <> coalesce(sum(e.amount), 0)`,
+      group by a.id having a.balance <> coalesce(sum(e.amount), 0)
+      union all select e.account_id, 'no account, and entries of ' || sum(e.amount) from ledger_entry e
+        where not exists (select from ledger_account a where a.id = e.account_id)
+        group by e.account_id having sum(e.amount) <> 0 or e.account_id not like 'lease:%'`,
   },
   {
     rule: 'I3',
@@ -61,7 +65,8 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     rule: 'I5',
-    promise: 'the grant of a lease equals its charges, its return and its remaining balance',
+    promise:
+      'the grant of a lease equals its charges, its return and its remaining balance; so do folded sums',
     find: `select l.id as subject, 'granted ' || l.granted_cash + l.granted_gift || ', counted ' ||
       l.charge_sum || ', charged '
         || coalesce(c.sum, 0) || ', released ' || l.released || ', left ' || a.balance as detail
@@ -72,7 +77,8 @@ export const INVARIANTS: readonly Invariant[] = [
         where lease_id = l.id and settlement = 'LEASE') c on true
       where l.granted_cash + l.granted_gift <> l.charge_sum + l.released + a.balance
         or l.charge_sum <> coalesce(c.sum, 0) or l.charge_count <> coalesce(c.count, 0)
-        or (l.state in ('CLOSED', 'RECLAIMED') and a.balance <> 0)`,
+        or (l.state in ('CLOSED', 'RECLAIMED') and a.balance <> 0)
+      union all ${ACCOUNTS_WITHOUT_LEASE} union all ${FOLDED_DIFFERENTLY}`,
   },
   {
     rule: 'I6',

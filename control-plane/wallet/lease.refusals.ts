@@ -19,18 +19,22 @@ export interface NumberedRequest {
 }
 
 /**
- * Number of the last refused request of this journal for the same wallet and key; undefined if there is none.
- * The caller has to hold the locks of the wallet's accounts.
+ * The number up to which requests without a lease count as answered; undefined if there is none. It is that
+ * of the last refused request of this journal for the same wallet and key, or of the last folded lease of
+ * the journal, if that is higher. The caller has to hold the locks of the wallet's accounts, and to have
+ * looked for the lease before.
  */
-export async function lastRefusal(em: EntityManager, request: NumberedRequest): Promise<number | undefined> {
-  const row = await queryOne<{ request_no: string }>(
+export async function lastAnswered(em: EntityManager, request: NumberedRequest): Promise<number | undefined> {
+  const row = await queryOne<{ request_no: string | null }>(
     em,
     sql`
-    select request_no::text from lease_refusal
-    where journal_id = ${request.journalId} and wallet_id = ${request.walletId}
-      and key_id = ${request.keyId ?? ''}`,
+    select max(request_no)::text as request_no from (
+      select request_no from lease_refusal
+      where journal_id = ${request.journalId} and wallet_id = ${request.walletId}
+        and key_id = ${request.keyId ?? ''}
+      union all select request_no from ledger_journal_fold where journal_id = ${request.journalId}) answered`,
   );
-  return row && Number(row.request_no);
+  return row?.request_no ? Number(row.request_no) : undefined;
 }
 
 /**

@@ -56,12 +56,13 @@ export function judgeShortage({
 }
 
 /**
- * Whether a request without a lease was refused before. Its node already has the refusal, so a lease for
+ * Whether a request without a lease was answered before. Its node already has the answer, so a lease for
  * another copy of the request would be lost. A node sends requests for one wallet or key one after the other,
- * so the last refusal covers all lower numbers.
+ * so the last refusal covers all lower numbers. A lease is folded weeks after its end, when no request of its
+ * time is in transit; the number of a folded lease covers all lower ones of the journal.
  */
-export function wasRefused(requestNo: number, lastRefused: number | undefined): boolean {
-  return lastRefused !== undefined && requestNo <= lastRefused;
+export function wasAnswered(requestNo: number, lastAnswered: number | undefined): boolean {
+  return lastAnswered !== undefined && requestNo <= lastAnswered;
 }
 
 /**

@@ -8,8 +8,8 @@ import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import { leasesOfKey, recallLeases } from './lease.recall.ts';
 import { readLeases } from './lease.rows.ts';
 import type { Lease } from './lease.rows.ts';
-import { lastRefusal, recordRefusal } from './lease.refusals.ts';
-import { decideGrant, giftFirst, judgeShortage, wasRefused } from './lease.rules.ts';
+import { lastAnswered, recordRefusal } from './lease.refusals.ts';
+import { decideGrant, giftFirst, judgeShortage, wasAnswered } from './lease.rules.ts';
 import { leaseAccount, lockAccounts, post, walletAccount } from './ledger.ts';
 import { walletChanged } from './wallet.events.ts';
 
@@ -37,7 +37,7 @@ export interface LeaseRequest {
 /**
  * Grants a lease, or returns the lease that this request number already got. Throws INSUFFICIENT_BALANCE,
  * SPEND_LIMIT_REACHED or WALLET_FROZEN (final); CONFLICT if other leases are being recalled or this number
- * was refused before (ask again with a new number); NOT_FOUND or INVALID.
+ * was answered before (ask again with a new number); NOT_FOUND or INVALID.
  */
 export async function requestLease(em: EntityManager, request: LeaseRequest): Promise<Lease> {
   if (request.need <= 0n || request.want < request.need) {
@@ -91,7 +91,7 @@ async function grantOrRefuse(em: EntityManager, request: LeaseRequest): Promise<
       'Another process of this node has replaced this journal. Give each process its own node and token.',
       'journalId',
     );
-  if (wasRefused(request.requestNo, await lastRefusal(em, request)))
+  if (wasAnswered(request.requestNo, await lastAnswered(em, request)))
     return new UserFailure('CONFLICT', 'This requestNo was already answered. Use a new one.');
   const gift = balances.get(accounts.gift) ?? 0n;
   const free = gift + (balances.get(accounts.cash) ?? 0n);

@@ -5,6 +5,7 @@
  * entries, which only the full check finds.
  */
 import { sql } from '../database/sql.ts';
+import { ACCOUNTS_WITHOUT_LEASE } from './folded.ts';
 import type { Statement } from '../database/sql.ts';
 
 /** Where the checked range ends. */
@@ -52,7 +53,11 @@ function ledgerRules({ seq }: Checked): OpenRule[] {
         from ledger_account a left join check_balance b on b.account_id = a.id
         left join (select account_id, sum(amount) as sum from ledger_entry where seq > ${seq}::bigint
           group by account_id) e on e.account_id = a.id
-        where a.balance <> coalesce(b.balance, 0) + coalesce(e.sum, 0)`,
+        where a.balance <> coalesce(b.balance, 0) + coalesce(e.sum, 0)
+        union all select e.account_id, 'no account, and new entries of ' || sum(e.amount) from ledger_entry e
+          where e.seq > ${seq}::bigint
+            and not exists (select from ledger_account a where a.id = e.account_id)
+          group by e.account_id`,
     },
     {
       rule: 'I5',
@@ -63,6 +68,7 @@ function ledgerRules({ seq }: Checked): OpenRule[] {
           group by lease_id) a on a.lease_id = l.id
         where l.granted_cash + l.granted_gift <> l.charge_sum + l.released + a.balance
           or (l.state in ('CLOSED', 'RECLAIMED') and a.balance <> 0)
+        union all ${{ text: ACCOUNTS_WITHOUT_LEASE, values: [] }}
         union all
         select l.id, 'counted ' || l.charge_sum || ', charged ' || coalesce(c.sum, 0)
         from wallet_lease l left join lateral (select sum(amount) as sum, count(*) as count from usage_charge

@@ -64,7 +64,7 @@ async function sealRange(
     em,
     sql`insert into check_balance as b (account_id, balance)
         select account_id, sum(amount) from ledger_entry
-        where seq > ${lower}::bigint and seq <= ${upper}::bigint group by account_id
+        where seq > ${lower}::bigint and seq <= ${upper}::bigint group by account_id having sum(amount) <> 0
       on conflict (account_id) do update set balance = b.balance + excluded.balance`,
   );
 }

@@ -3,11 +3,12 @@
  * once, over HTTP and with a real PostgreSQL. Checks afterwards that each request was charged once and that
  * the ledger keeps its rules. Prints a line and writes `.bench/settlement.json`. BENCH_NODES, BENCH_WALLETS,
  * BENCH_BATCHES and BENCH_ROWS set the amounts; BENCH_PROFILE=on adds the heaviest functions of the control
- * plane.
+ * plane. BENCH_WITHOUT names indexes, separated by commas, that are dropped before the measurement.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
+import { escapeIdentifier } from 'pg';
 import { Pool } from 'undici';
 import { startHouse } from '../house.ts';
 import type { House } from '../house.ts';
@@ -24,6 +25,7 @@ const BATCHES = Number(process.env['BENCH_BATCHES'] ?? 100);
 const WARM_BATCHES = 10;
 /** Rows of a batch, at most 500. */
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 200);
+const WITHOUT = (process.env['BENCH_WITHOUT'] ?? '').split(',').filter((name) => name !== '');
 const PROFILE = process.env['BENCH_PROFILE'] === 'on';
 const OUTPUT = join(import.meta.dirname, '..', '..', '.bench');
 const PRELOAD = ['--expose-gc', '--import', join(import.meta.dirname, 'report-usage.ts')];
@@ -76,6 +78,7 @@ async function run(databaseUrl: string): Promise<void> {
   const house = await startHouse({ databaseUrl, nodes: 0, controlExecArgv: PRELOAD });
   const pool = new Pool(house.controlUrl, { connections: NODES });
   try {
+    for (const name of WITHOUT) await house.database.query(`drop index ${escapeIdentifier(name)}`);
     const reporters = await addReporters(house.database, { nodes: NODES, wallets: WALLETS });
     const reports = reporters.map((reporter) => reportsOf(reporter, BATCHES + WARM_BATCHES, ROWS));
     const sendAll = (from: number, to: number): Promise<number[][]> =>
@@ -108,7 +111,7 @@ async function run(databaseUrl: string): Promise<void> {
       process.stdout.write(`${percent.toFixed(1)} % ${name}\n`);
     mkdirSync(OUTPUT, { recursive: true });
     const machine = { cpus: cpus().length, load: loadavg() };
-    const size = { nodes: NODES, wallets: WALLETS, batches: BATCHES, rows: ROWS };
+    const size = { nodes: NODES, wallets: WALLETS, batches: BATCHES, rows: ROWS, without: WITHOUT };
     const result = { at: new Date(), machine, size, figures, functions };
     writeFileSync(join(OUTPUT, 'settlement.json'), `${JSON.stringify(result, null, 2)}\n`);
   } finally {

@@ -4,7 +4,7 @@ import {
   decideGrant,
   judgeClosing,
   judgeShortage,
-  wasRefused,
+  wasAnswered,
 } from '../../control-plane/wallet/lease.rules.ts';
 import type { ModelLease, World } from './state.ts';
 import type { WorldDriver } from './world.ts';
@@ -20,7 +20,7 @@ export function grant(driver: WorldDriver, number: number, words: string[]): voi
   }
   if (driver.remembersRefusals && driver.nodeAt(number).registered !== journal)
     return refuse(driver, 'ended', words);
-  if (driver.remembersRefusals && wasRefused(Number(no), world.refused[journal]))
+  if (driver.remembersRefusals && wasAnswered(Number(no), world.refused[journal]))
     return refuse(driver, 'conflict', words);
   const free = BigInt(world.balance);
   const asked = { balance: free, need: BigInt(need), want: BigInt(want), waiting: BigInt(waiting) };

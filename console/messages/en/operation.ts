@@ -98,6 +98,7 @@ export const operation = {
         tombstones: 'Deletion records',
         claims: 'Idempotency keys of requests',
         repeats: 'Idempotency keys of mutations',
+        'closed leases': 'Closed leases',
         accounts: 'Sessions and links',
         permits: 'Pool permits',
         'personal intelligence': 'Personal Intelligence',
@@ -117,6 +118,7 @@ export const operation = {
       },
       purposes: {
         leases: 'Takes back credit from nodes that are gone.',
+        'closed leases': 'Folds leases closed 30 days ago into sums per wallet and month.',
         ledger: 'Checks every accounting rule.',
         pools: 'Renews and ends pools, and notifies their owners.',
         payments: 'Compares open top-ups with the card processor, and begins automatic ones.',

@@ -93,6 +93,7 @@ export const operation: Translation<typeof english> = {
         tombstones: '删除记录',
         claims: '请求的幂等键',
         repeats: 'GraphQL 变更的幂等键',
+        'closed leases': '已结束的租约',
         accounts: '会话与链接',
         permits: '专属池许可',
         'personal intelligence': '个人智能',
@@ -112,6 +113,7 @@ export const operation: Translation<typeof english> = {
       },
       purposes: {
         leases: '收回已消失节点的额度。',
+        'closed leases': '将 30 天前结束的租约按钱包和月份合并为总和。',
         ledger: '检查每一条记账规则。',
         pools: '续费和结束专属池，并通知所有者。',
         payments: '与银行卡处理商核对未完成的充值，并发起自动充值。',

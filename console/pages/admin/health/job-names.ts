@@ -3,6 +3,7 @@
 /** The jobs that have translated names. Unknown jobs are shown by their reported name. */
 export const JOBS = [
   'leases',
+  'closed leases',
   'ledger',
   'pools',
   'payments',
