@@ -182,8 +182,8 @@ export class ClickHouseUsage implements UsageReader {
 
 /** The page if it holds the newest entries, or those before an entry; undefined for another order. */
 function newestOf(page: Page): NewestPage | undefined {
-  const { limit, after, from, backward, order }: AnyPage = page;
-  if (backward || (order && (order.field !== 'CREATED_AT' || order.direction !== 'DESC'))) return undefined;
+  const { limit, after, from, backward, direction }: AnyPage = page;
+  if (backward || direction === 'ASC') return undefined;
   const [at, id] = from ?? [after?.at, after?.id];
   if (typeof at !== 'string' || typeof id !== 'string') return { limit };
   // Cursors come from clients. PostgreSQL refuses those that it cannot read.
@@ -194,7 +194,7 @@ function newestOf(page: Page): NewestPage | undefined {
 interface AnyPage extends NewestPage {
   from?: readonly (string | number | null)[] | undefined;
   backward?: boolean;
-  order?: { field: string; direction: string };
+  direction?: 'ASC' | 'DESC';
 }
 
 /** Why PostgreSQL has to answer; undefined if ClickHouse can. */

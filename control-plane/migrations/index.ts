@@ -68,6 +68,7 @@ import { PartitionWidth } from './078-partition-width.ts';
 import { UsageExport } from './080-usage-export.ts';
 import { MendedChecks } from './082-mended-checks.ts';
 import { FoldedLeases } from './089-folded-leases.ts';
+import { UnsortedUsage } from './090-unsorted-usage.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -138,4 +139,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '080-usage-export', class: UsageExport },
   { name: '082-mended-checks', class: MendedChecks },
   { name: '089-folded-leases', class: FoldedLeases },
+  { name: '090-unsorted-usage', class: UnsortedUsage },
 ];

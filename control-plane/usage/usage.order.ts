@@ -5,8 +5,6 @@ import { describeEnum, SortDirection } from '../graphql/enums.ts';
 
 export const UsageOrderField = describeEnum('UsageOrderField', 'What requests are sorted by.', {
   CREATED_AT: 'When the request finished.',
-  COST: 'The charge.',
-  LATENCY: 'Time from request to end.',
 });
 
 /** Order of requests. */

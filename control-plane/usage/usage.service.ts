@@ -72,40 +72,23 @@ export interface UsageCursor {
 /** Largest value of GraphQL's Int. */
 const INT_MAX = 2 ** 31 - 1;
 
-/** Sort field and direction of the log. */
-export interface UsageOrder {
-  field: 'CREATED_AT' | 'COST' | 'LATENCY';
-  direction: 'ASC' | 'DESC';
-}
-
-/** Column of each order before time and id. Indexes by wallet and column serve each of them. */
-const SORTED_BY = { CREATED_AT: null, COST: sql`cost`, LATENCY: sql`latency_ms` };
-
 /** A page of entries with the sort values of each; newest first by default. */
 export async function usagePage(
   em: EntityManager,
   conditions: UsageConditions,
-  { order, ...page }: RowPage & { order?: UsageOrder },
+  { direction, ...page }: RowPage & { direction?: 'ASC' | 'DESC' },
 ): Promise<{ entry: UsageView; sortValues: string[] }[]> {
-  const { field, direction } = order ?? { field: 'CREATED_AT', direction: 'DESC' };
   const { orderSql, beyondSql } = readingOf(page, direction === 'ASC' ? 'asc' : 'desc');
-  const column = SORTED_BY[field];
-  const [id = null, at = null, value = null] = page.from?.toReversed() ?? [];
-  const leading = column ? sql`${column}, at, id` : sql`at, id`;
-  const edge = column ? sql`${value}::bigint, ${at}::timestamptz, ${id}` : sql`${at}::timestamptz, ${id}`;
-  const beyond = page.from ? sql`(${leading}) ${beyondSql} (${edge})` : sql`true`;
-  const sorted = sql`at ${orderSql}, id ${orderSql}`;
-  const rows = await query<UsageRow & { sort_value: string }>(
+  const [at = null, id = null] = page.from ?? [];
+  const beyond = page.from ? sql`(at, id) ${beyondSql} (${at}::timestamptz, ${id})` : sql`true`;
+  const rows = await query<UsageRow>(
     em,
     sql`
-    select *, host(ip) as address, at::text as exact_at, ${column ?? sql`null`}::text as sort_value
+    select *, host(ip) as address, at::text as exact_at
     from usage_entry where ${whereOf(await ofWallet(em, conditions))} and ${beyond}
-    order by ${column ? sql`${column} ${orderSql}, ${sorted}` : sorted} limit ${page.limit}`,
+    order by at ${orderSql}, id ${orderSql} limit ${page.limit}`,
   );
-  return rows.map((row) => ({
-    entry: toView(row),
-    sortValues: [...(column ? [row.sort_value] : []), row.exact_at, row.id],
-  }));
+  return rows.map((row) => ({ entry: toView(row), sortValues: [row.exact_at, row.id] }));
 }
 
 /** The entry of a request; undefined if it is unknown, or not the given user's (null for any user). */

@@ -28,7 +28,7 @@ const ROWS_PER_PAGE = 50;
 /** The order of the log without a choice. */
 const NEWEST_FIRST = '-time';
 /** Fields of the service that sort by a column. */
-const ORDERS = { time: 'CREATED_AT', cost: 'COST', taken: 'LATENCY' } as const;
+const ORDERS = { time: 'CREATED_AT' } as const;
 // The receipt names endpoint families with texts of the price list.
 const loadReceipt = () => Promise.all([import('./receipt.tsx'), loadWords(['pricing', 'receipt'])]);
 const Receipt = lazy(async () => ({ default: (await loadReceipt())[0].Receipt }));

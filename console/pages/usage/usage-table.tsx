@@ -82,12 +82,7 @@ function tokenColumns(t: TFunction, number: Intl.NumberFormat, align: number): C
       meta: { right: true },
       cell: ({ row }) => count(row.original.outputTokens),
     },
-    {
-      id: 'cost',
-      header: t('usage.cost'),
-      meta: { right: true, sort: 'desc' },
-      cell: ({ row }) => cost(row.original),
-    },
+    { id: 'cost', header: t('usage.cost'), meta: { right: true }, cell: ({ row }) => cost(row.original) },
   ];
 }
 
@@ -100,7 +95,7 @@ function outcomeColumns(t: TFunction, toReceipt: UsageTableProps['toReceipt']): 
     {
       id: 'taken',
       header: t('usage.duration'),
-      meta: { right: true, sort: 'desc' },
+      meta: { right: true },
       cell: ({ row }) => taken(row.original),
     },
     {
