@@ -80,6 +80,17 @@ describe('a refund', () => {
     });
   });
 
+  it('is sent once if its call is repeated after the processor confirmed it', async () => {
+    const customer = await house.customer();
+    const { topUp } = await customer.paid('25');
+    const once = { idempotencyKey: newKey() };
+    expect(await refund(topUp.id, '10', once)).toEqual([]);
+    const calls = house.processor.calls.length;
+    expect(await refund(topUp.id, '10', once)).toEqual([]);
+    expect(house.processor.calls.slice(calls)).toEqual([]);
+    expect(await cashOf(customer)).toBe('15.00');
+  });
+
   it('is due again after a minute if the processor has not confirmed it', async () => {
     const customer = await house.customer();
     const { topUp } = await customer.paid('25');
@@ -184,6 +195,18 @@ describe('a refund', () => {
     expect(begun).toMatchObject([{ code: 'CONFLICT' }]);
     await query(em(), sql`update payment_settings set card_enabled = true`);
     expect(await cashOf(customer)).toBe('15.00');
+  });
+
+  it('is refused for a named payment that the bank still processes', async () => {
+    const customer = await house.customer();
+    const { topUp, session } = await customer.open('25');
+    const payment = house.processor.pay(session.id);
+    session['payment_status'] = 'unpaid';
+    await house.report('checkout.session.completed', session.id);
+    const named = sql`select payment_id from top_up where id = ${topUp.id} and credited = 0`;
+    expect(await query(em(), named)).toEqual([{ payment_id: payment.id }]);
+    expect(await refund(topUp.id, '5')).toMatchObject([{ code: 'CONFLICT', field: ['input', 'topUpId'] }]);
+    expect(await storedFor(topUp.id)).toBeUndefined();
   });
 
   it('is refused for a credited payment that the processor did not name', async () => {

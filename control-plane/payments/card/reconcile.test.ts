@@ -1,6 +1,6 @@
 /** Tests of the comparison with the processor: lost events are found, corrected and reported. */
 import { Stripe } from 'stripe';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { newKey, openPayments } from '../../../test/control/payments.ts';
 import type { PaymentHouse } from '../../../test/control/payments.ts';
 import { query, queryOne, sql } from '../../database/sql.ts';
@@ -9,6 +9,7 @@ import { checkInvariants } from '../../wallet/invariants.ts';
 import { comparePayments, runPayments } from '../payment.jobs.ts';
 import { paymentSettings } from '../settings.service.ts';
 import { openProcessor } from './processor.ts';
+import type { CardProcessor } from './processor.ts';
 import { compareBalance, compareTopUps } from './reconcile.ts';
 
 let house: PaymentHouse;
@@ -55,6 +56,23 @@ async function rowOf(id: string) {
 async function counted(): Promise<number> {
   const metric = await registry.getSingleMetric('gateway_payment_corrections_total')?.get();
   return metric?.values.find(({ labels }) => labels['kind'] === 'missed_event')?.value ?? 0;
+}
+
+/** Does the work once after the disputes of a payment were read, and before they are returned. */
+function afterDisputes({ stripe }: CardProcessor, work: () => Promise<void>): void {
+  const { disputes } = stripe;
+  const list = disputes.list.bind(disputes);
+  vi.spyOn(disputes, 'list').mockImplementationOnce((...parameters) => {
+    const pages = list(...parameters);
+    const read = pages.autoPagingToArray.bind(pages);
+    return Object.assign(pages, {
+      autoPagingToArray: async (options: { limit: number }) => {
+        const found = await read(options);
+        await work();
+        return found;
+      },
+    });
+  });
 }
 
 beforeEach(() => {
@@ -218,6 +236,24 @@ describe('an open top-up', () => {
     expect(await rowOf(topUp.id)).toMatchObject({ issue: null, check_at: null });
   });
 
+  it('is compared again if an event makes it due during its comparison', async () => {
+    const customer = await house.customer();
+    const { topUp, payment } = await customer.paid('25');
+    const processor = await openProcessor(em(), house.test.settings);
+    if (!processor) throw new Error('There is no processor.');
+    // The list of refunds was read already; the event says only that there is one more.
+    afterDisputes(processor, async () => {
+      house.processor.refund(payment.id, 500);
+      await house.report('charge.refunded', (payment['latest_charge'] as { id: string }).id);
+    });
+    await compareTopUps(em(), { processor, settings: house.test.settings, now: at(1) });
+    expect((await customer.topUp(topUp.id)).state).toBe('CREDITED');
+    expect((await rowOf(topUp.id))?.check_at).not.toBeNull();
+    await run(2);
+    expect(await customer.topUp(topUp.id)).toMatchObject({ state: 'PARTIALLY_REFUNDED', refunded: '5.00' });
+    expect((await rowOf(topUp.id))?.check_at).toBeNull();
+  });
+
   it('is compared once when two control planes run at once', async () => {
     const customer = await house.customer();
     const { topUp, session } = await customer.open('25');
@@ -253,9 +289,11 @@ describe('the daily comparison of the balance', () => {
     expect(await correctionsOf(first.topUp.id)).toHaveLength(1);
   });
 
-  it('ignores movements that are no payments, and returns whether it was due', async () => {
+  it('ignores what is no payment or of another system, and returns whether it was due', async () => {
     const payout = { id: 'po_1', object: 'payout', amount: 100, currency: 'usd' };
-    for (const [id, source] of Object.entries({ txn_payout: payout, txn_fee: null }))
+    const foreign = { ...payout, id: 'ch_1', object: 'charge', payment_intent: 'pi_foreign' };
+    const others = { txn_payout: payout, txn_foreign: foreign, txn_fee: null };
+    for (const [id, source] of Object.entries(others))
       house.processor.things.set(id, { id, object: 'balance_transaction', type: 'x', source });
     await query(em(), sql`update payment_settings set balance_checked_to = null`);
     const due = async () => {
@@ -264,7 +302,7 @@ describe('the daily comparison of the balance', () => {
       return compareBalance(em(), { processor, settings: house.test.settings, now: at(0) });
     };
     expect([await due(), await due()]).toEqual([true, false]);
-    for (const id of ['txn_payout', 'txn_fee']) house.processor.things.delete(id);
+    for (const id of Object.keys(others)) house.processor.things.delete(id);
   });
 
   it('names a credited top-up whose payment the processor does not have', async () => {

@@ -14,6 +14,7 @@ import type { TopUpIssue, TopUpRow } from '../topup.entity.ts';
 import { SAME_MONEY, topUpById } from '../topup.queries.ts';
 import { lifeOf, lockPayment } from '../topup.rows.ts';
 import { contributionOf } from '../topup.rules.ts';
+import type { TopUpState } from '../topup.rules.ts';
 import { applyNews } from '../topup.service.ts';
 import { failAutomatic, repeatAttempt, UNPAID } from './auto.payment.ts';
 import { CHECK_AFTER_MS, openPage } from './checkout.service.ts';
@@ -56,7 +57,7 @@ export async function compareTopUps(em: EntityManager, parts: ReconcileParts): P
   const { now } = parts;
   const due = await query<{ id: string }>(
     em,
-    sql`update top_up set check_at = ${new Date(now.getTime() + CHECK_AFTER_MS)} where id in (
+    sql`update top_up set check_at = ${nextCheck(now)} where id in (
       select id from top_up where check_at <= ${now} and method = 'CARD' and ${SAME_MONEY}
       order by check_at limit ${CHECKED_MAX} for update skip locked) returning id`,
   );
@@ -103,11 +104,11 @@ async function compareOne(em: EntityManager, id: string, parts: ReconcileParts):
   if (!row) return;
   try {
     const changed = await ask(em, row, parts);
-    if (!changed) await endCheck(em, id);
+    if (!changed) await endCheck(em, id, parts);
     if (row.issue === 'PROCESSOR_UNREACHABLE') await setIssue(em, id, null);
   } catch (error) {
     if (!(error instanceof ProcessorFailure)) throw error;
-    if (error.isDecision) await endCheck(em, id);
+    if (error.isDecision) await endCheck(em, id, parts);
     // A page that the processor refused to open made the top-up FAILED, which needs no administrator.
     const isOver = (await topUpById(em, id))?.state === 'FAILED';
     if (row.issue || isOver) return;
@@ -160,12 +161,12 @@ async function correct(em: EntityManager, facts: ProcessorFacts, { log }: Reconc
   const moved = await inTransaction(em, async (inner) => {
     // An event that is applied meanwhile would look like a correction.
     if (facts.paymentId) await lockPayment(inner, facts.paymentId);
-    const before = await sumOf(inner, facts);
-    const topUpId = await applyFacts(inner, facts, SYSTEM_ACTOR);
-    const row = topUpId === null ? null : await topUpById(inner, topUpId);
-    const amount = row ? contributionOf(await lifeOf(inner, row)) - before : 0n;
-    if (!row || amount === 0n) return null;
-    const detail = `${formatDollars(amount)} US dollars that no event had reported; now ${row.state}.`;
+    const before = await standingOf(inner, facts);
+    await applyFacts(inner, facts, SYSTEM_ACTOR);
+    const { topUpId, state, contribution } = await standingOf(inner, facts);
+    const amount = contribution - before.contribution;
+    if (amount === 0n) return null;
+    const detail = `${formatDollars(amount)} US dollars that no event had reported; now ${state}.`;
     await query(
       inner,
       sql`insert into payment_correction (id, top_up_id, kind, detail, amount)
@@ -179,15 +180,23 @@ async function correct(em: EntityManager, facts: ProcessorFacts, { log }: Reconc
   log?.({ level: 'warn', message, ...moved });
 }
 
-/** Present contribution of the top-up to its wallet, in micro-USD. */
-async function sumOf(em: EntityManager, { topUpId, paymentId }: ProcessorFacts): Promise<Micros> {
+/** The top-up that the facts name, its state, and its contribution to its wallet in micro-USD. */
+interface Standing {
+  topUpId: string | null;
+  state: TopUpState | null;
+  contribution: Micros;
+}
+
+/** The present standing; nulls and 0 if no top-up is known. */
+async function standingOf(em: EntityManager, { topUpId, paymentId }: ProcessorFacts): Promise<Standing> {
   const found = await queryOne<{ id: string }>(
     em,
     sql`select id from top_up where payment_id = ${paymentId} or id = ${topUpId}
       order by payment_id = ${paymentId} desc nulls last limit 1`,
   );
   const row = found ? await topUpById(em, found.id) : null;
-  return row ? contributionOf(await lifeOf(em, row)) : 0n;
+  if (!row) return { topUpId: null, state: null, contribution: 0n };
+  return { topUpId: row.id, state: row.state, contribution: contributionOf(await lifeOf(em, row)) };
 }
 
 /** Marks credited top-ups of the time whose payments the processor does not have. */
@@ -204,12 +213,21 @@ async function markMissing(
   );
 }
 
-/** Ends the comparisons of a top-up that is not open any more. */
-async function endCheck(em: EntityManager, id: string): Promise<void> {
+/**
+ * Ends the comparisons of a top-up that is not open any more, unless an event made it due again meanwhile:
+ * the processor may have answered before what the event says.
+ */
+async function endCheck(em: EntityManager, id: string, { now }: ReconcileParts): Promise<void> {
   await query(
     em,
-    sql`update top_up set check_at = null where id = ${id} and state not in ('CREATED', 'AWAITING_PAYMENT')`,
+    sql`update top_up set check_at = null where id = ${id} and state not in ('CREATED', 'AWAITING_PAYMENT')
+      and check_at = ${nextCheck(now)}`,
   );
+}
+
+/** When an open top-up is compared again. */
+function nextCheck(now: Date): Date {
+  return new Date(now.getTime() + CHECK_AFTER_MS);
 }
 
 async function setIssue(em: EntityManager, id: string, issue: TopUpIssue | null): Promise<void> {
