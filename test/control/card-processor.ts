@@ -4,7 +4,11 @@ import { eventOf } from '../../control-plane/local/card-processor/deliveries.ts'
 import { paySession } from '../../control-plane/local/card-processor/payments.ts';
 import { startCardProcessor } from '../../control-plane/local/card-processor/processor.ts';
 import type { CardProcessor } from '../../control-plane/local/card-processor/processor.ts';
-import { openDispute, refundPayment } from '../../control-plane/local/card-processor/taken-back.ts';
+import {
+  closeDispute,
+  openDispute,
+  refundPayment,
+} from '../../control-plane/local/card-processor/taken-back.ts';
 import { now } from '../../control-plane/local/card-processor/things.ts';
 import type { Thing } from '../../control-plane/local/card-processor/things.ts';
 
@@ -34,6 +38,8 @@ export interface FakeProcessor {
   /** Somebody refunds at the processor's own page. */
   refund(paymentId: string, cents: number, status?: string): Thing;
   dispute(paymentId: string, cents: number, status?: string): Thing;
+  /** The bank decides a dispute. */
+  decide(disputeId: string, status: 'won' | 'lost'): Thing;
   /** The event of an object in its present state. */
   event(type: string, id: string): { id: string; type: string; data: { object: Thing } };
   /** Sends a signed event to the control plane. */
@@ -75,6 +81,7 @@ export async function startFakeProcessor(): Promise<FakeProcessor> {
       refundPayment(books, get(things, paymentId), { cents, status }),
     dispute: (paymentId, cents, status = 'needs_response') =>
       openDispute(books, get(things, paymentId), { cents, status }),
+    decide: (disputeId, status) => closeDispute(books, get(things, disputeId), status),
     event: (type, id) => eventOf(type, get(things, id)),
     send: (to, event, options = {}) => sendEvent(fake, to, { event, options }),
     close: () => processor.close(),
