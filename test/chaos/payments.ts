@@ -9,6 +9,7 @@ import type { Customer } from '../house.ts';
 import type { Environment } from './environment.ts';
 import { rowsOf } from './environment.ts';
 import type { Random } from './random.ts';
+import { compareAll, comparisonsOf } from './settle.ts';
 
 /** Amounts moved by payments, and the difference between ledger and processor. */
 export interface PaymentReport {
@@ -33,9 +34,8 @@ const AMOUNTS = ['5', '12.34', '25'] as const;
 const PAUSE_MS = [100, 700] as const;
 const RETRY_MS = 200;
 const MICROS_PER_CENT = 10_000n;
-const SETTLED_WITHIN_MS = 90_000;
-/** How often all top-ups become due for the comparison with the processor. */
-const COMPARE_MS = 5_000;
+/** Number of comparisons of all top-ups, as long as a difference remains. */
+const ROUNDS_MAX = 3;
 const PAGE = 100;
 /** Faults of webhooks; each lasts until the next payment. */
 const WEBHOOK_FAULTS: readonly [Record<string, number>, ...Record<string, number>[]] = [
@@ -118,23 +118,15 @@ async function takeBack({
 }
 
 /**
- * Waits until ledger and processor agree. Lost events are found by the comparison that the control plane
- * makes of open top-ups every ten minutes and of the balance every day; here all top-ups are due at once.
+ * Lets the control plane compare every top-up with the processor, and again if a difference remains. Throws if
+ * it does not compare them.
  */
 export async function settlePayments(environment: Environment): Promise<void> {
-  const { cards } = environment;
-  await cards.control('faults', { drop: 0, duplicates: 0, delayMs: 0, reorder: 0 });
-  const until = Date.now() + SETTLED_WITHIN_MS;
-  for (;;) {
-    // Those that are due already keep their place: the control plane compares only the first 50 at a time.
-    await rowsOf(
-      environment,
-      `update top_up set check_at = clock_timestamp()
-        where method = 'CARD' and coalesce(check_at > clock_timestamp(), true)`,
-    );
-    await sleep(COMPARE_MS);
+  await environment.cards.control('faults', { drop: 0, duplicates: 0, delayMs: 0, reorder: 0 });
+  for (let round = 1; round <= ROUNDS_MAX; round += 1) {
+    await compareAll(comparisonsOf(environment));
     const { differenceMicros, findings } = await paymentReport(environment);
-    if ((differenceMicros === 0n && findings.length === 0) || Date.now() > until) return;
+    if (differenceMicros === 0n && findings.length === 0) return;
   }
 }
 
