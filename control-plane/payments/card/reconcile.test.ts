@@ -3,11 +3,14 @@ import { Stripe } from 'stripe';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { newKey, openPayments } from '../../../test/control/payments.ts';
 import type { PaymentHouse } from '../../../test/control/payments.ts';
-import { query, queryOne, sql } from '../../database/sql.ts';
+import { inTransaction, query, queryOne, sql } from '../../database/sql.ts';
+import { SYSTEM_ACTOR } from '../../graphql/context.ts';
 import { registry } from '../../process/metrics.ts';
 import { checkInvariants } from '../../wallet/invariants.ts';
 import { comparePayments, runPayments } from '../payment.jobs.ts';
 import { paymentSettings } from '../settings.service.ts';
+import { applyEvent } from './events.service.ts';
+import { eventOf } from './facts.ts';
 import { openProcessor } from './processor.ts';
 import type { CardProcessor } from './processor.ts';
 import { compareBalance, compareTopUps } from './reconcile.ts';
@@ -75,6 +78,22 @@ function afterDisputes({ stripe }: CardProcessor, work: () => Promise<void>): vo
   });
 }
 
+/** Does the work once after a session was read, and before it is returned. */
+function afterSession({ stripe }: CardProcessor, work: () => Promise<void>): void {
+  const { sessions } = stripe.checkout;
+  const retrieve = sessions.retrieve.bind(sessions);
+  vi.spyOn(sessions, 'retrieve').mockImplementationOnce(async (id: string) => {
+    const found = await retrieve(id);
+    await work();
+    return found;
+  });
+}
+
+/** Number of transactions that wait for an advisory lock. */
+const WAITING = sql`select count(*)::integer as waiting from pg_locks
+  where locktype = 'advisory' and not granted
+    and database = (select oid from pg_database where datname = current_database())`;
+
 beforeEach(() => {
   lines.length = 0;
 });
@@ -96,8 +115,8 @@ describe('an open top-up', () => {
     expect(lines).toEqual([
       { level: 'warn', topUpId: topUp.id, detail, message: expect.stringMatching(/Check its webhook/) },
     ]);
-    expect(await query(em(), sql`select kind, detail from payment_correction`)).toEqual([
-      { kind: 'MISSED_EVENT', detail },
+    expect(await query(em(), sql`select id, kind, detail from payment_correction`)).toEqual([
+      { id: expect.stringMatching(/^fix_/), kind: 'MISSED_EVENT', detail },
     ]);
     const compared = sql`select reconciled_at > now() + interval '9 minutes' as late from payment_settings`;
     expect(await query(em(), compared)).toEqual([{ late: true }]);
@@ -252,6 +271,31 @@ describe('an open top-up', () => {
     await run(2);
     expect(await customer.topUp(topUp.id)).toMatchObject({ state: 'PARTIALLY_REFUNDED', refunded: '5.00' });
     expect((await rowOf(topUp.id))?.check_at).toBeNull();
+  });
+
+  it('is not reported as corrected by what an event books during its comparison', async () => {
+    const customer = await house.customer();
+    const { topUp, payment } = await customer.paid('25');
+    const dispute = house.processor.dispute(payment.id, 700);
+    const event = eventOf(house.processor.event('charge.dispute.created', dispute.id));
+    if (!event) throw new Error('There is no event.');
+    const processor = await openProcessor(em(), house.test.settings);
+    if (!processor) throw new Error('There is no processor.');
+    let booked: Promise<unknown> | undefined;
+    afterSession(processor, async () => {
+      const begun = Promise.withResolvers<void>();
+      booked = inTransaction(em(), async (inner) => {
+        await applyEvent(inner, event, SYSTEM_ACTOR);
+        begun.resolve();
+        await expect.poll(() => query(em(), WAITING)).toEqual([{ waiting: 1 }]);
+      });
+      await begun.promise;
+    });
+    await compareTopUps(em(), { processor, settings: house.test.settings, now: at(1) });
+    await booked;
+    expect(await customer.topUp(topUp.id)).toMatchObject({ state: 'DISPUTED' });
+    expect((await customer.wallet()).cash).toBe('18.00');
+    expect(await correctionsOf(topUp.id)).toEqual([]);
   });
 
   it('is compared once when two control planes run at once', async () => {
