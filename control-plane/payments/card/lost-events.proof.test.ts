@@ -84,14 +84,16 @@ const CUT = /terminat|not queryable/;
  */
 async function diesAfter(writes: number, work: () => Promise<unknown>): Promise<boolean> {
   await owner.query(`select setval('deaths', ${writes})`);
-  const failure = await work().then(
-    () => null,
-    (error: unknown) => error,
-  );
+  let isCut = false;
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof Error) || !CUT.test(error.message)) throw error;
+    isCut = true;
+  }
   const { rows } = await owner.query<{ left: string }>('select last_value as left from deaths');
   await owner.query(`select setval('deaths', ${NEVER})`);
-  if (failure !== null && !CUT.test(String(failure))) throw failure;
-  return failure !== null || Number(rows[0]?.left) <= 0;
+  return isCut || Number(rows[0]?.left) <= 0;
 }
 
 type Comparison = (typeof COMPARISONS)[number];
