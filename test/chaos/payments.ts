@@ -118,8 +118,8 @@ async function takeBack({
 }
 
 /**
- * Lets the control plane compare every top-up with the processor, and again if a difference remains. Throws if
- * it does not compare them.
+ * Lets the control plane compare every top-up with the processor, and again if a difference remains. Throws
+ * if it does not compare them.
  */
 export async function settlePayments(environment: Environment): Promise<void> {
   await environment.cards.control('faults', { drop: 0, duplicates: 0, delayMs: 0, reorder: 0 });

@@ -16,7 +16,7 @@ import { comparePayments, runPayments } from '../payment.jobs.ts';
 type End = 'open' | 'won' | 'lost';
 type Refunded = 'never' | 'before' | 'between' | 'after';
 
-/** What happens to a payment of 25 dollars at the processor. */
+/** The life of a payment of 25 dollars at the processor. */
 interface Life {
   /** Cents of the dispute. */
   disputed: number;
@@ -79,8 +79,8 @@ async function addDeaths(): Promise<void> {
 const CUT = /terminat|not queryable/;
 
 /**
- * Runs the work, and ends its connection after this number of writes. Returns whether a connection ended: this
- * one, or the one before, whose end is noticed only when it is used again.
+ * Runs the work, and ends its connection after this number of writes. Returns whether a connection ended:
+ * this one, or the one before, whose end is noticed only when it is used again.
  */
 async function diesAfter(writes: number, work: () => Promise<unknown>): Promise<boolean> {
   await owner.query(`select setval('deaths', ${writes})`);
