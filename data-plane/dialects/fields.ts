@@ -60,8 +60,8 @@ export function withoutUndefined<T extends object>(value: T): Partial<T> {
 
 /** Appends one step to a JSON pointer (RFC 6901). */
 export function pointTo(at: string, step: string | number): string {
-  const name = String(step);
-  return `${at}/${/[~/]/.test(name) ? name.replaceAll('~', '~0').replaceAll('/', '~1') : name}`;
+  if (typeof step === 'number' || !/[~/]/.test(step)) return `${at}/${step}`;
+  return `${at}/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 /** The failure for an invalid field: "<pointer> must be <expectation>." */
@@ -78,6 +78,12 @@ export function fieldError(at: string, expectation: string): GatewayError {
 export function storedObjectError(at: string, instead = 'Send the content itself instead.'): GatewayError {
   const message = `${at} names something that is stored at a provider. ${instead}`;
   return new GatewayError('invalid_request', message, { parameter: at });
+}
+
+/** A member that was not read. */
+interface Leftover {
+  pointer: string;
+  value: unknown;
 }
 
 /**
@@ -210,7 +216,8 @@ export class Fields {
   }
 
   objects(name: string): Fields[] | undefined {
-    return this.list(name)?.map((item, index) => this.child(item, pointTo(this.pointer(name), index)));
+    const at = this.pointer(name);
+    return this.list(name)?.map((item, index) => this.child(item, pointTo(at, index)));
   }
 
   /** A list of objects, or one object that stands for a list of one. */
@@ -226,11 +233,19 @@ export class Fields {
   }
 
   /** Pointers and values of all members that were not read, here and in nested objects that were read. */
-  leftovers(): { pointer: string; value: unknown }[] {
-    const own = Object.entries(this.value)
-      .filter(([name, value]) => !this.#read.has(name) && value !== null && value !== undefined)
-      .map(([name, value]) => ({ pointer: this.pointer(name), value }));
-    return [...own, ...this.#children.flatMap((child) => child.leftovers())];
+  leftovers(): Leftover[] {
+    const found: Leftover[] = [];
+    this.#collect(found);
+    return found;
+  }
+
+  #collect(found: Leftover[]): void {
+    for (const name in this.value) {
+      const value = this.value[name];
+      if (value === null || value === undefined || this.#read.has(name)) continue;
+      found.push({ pointer: this.pointer(name), value });
+    }
+    for (const child of this.#children) child.#collect(found);
   }
 
   /** Marks all members as read, nested ones too: for objects that are kept unchanged. */

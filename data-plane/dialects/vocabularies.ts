@@ -38,6 +38,11 @@ export function sameWords<Word extends string>(words: readonly Word[]): Readonly
   return Object.fromEntries(words.map((word) => [word, word])) as Record<Word, Word>;
 }
 
+/** Words that OpenAI's formats write as the gateway does. */
+export const READ_DETAILS = sameWords(DETAILS);
+export const READ_MODALITIES = sameWords(MODALITIES);
+export const READ_VERBOSITIES = sameWords(VERBOSITIES);
+
 /** `prompt_cache_retention` in both OpenAI formats. Older clients write a hyphen. */
 export const READ_RETENTIONS: ReadTable<CacheRetention> = {
   ...sameWords(CACHE_RETENTIONS),

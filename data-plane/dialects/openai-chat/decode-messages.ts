@@ -4,7 +4,7 @@ import { readCacheControl } from '../cache-control.ts';
 import { fieldError, pointTo, storedObjectError } from '../fields.ts';
 import type { Fields } from '../fields.ts';
 import { mediaFromUrl } from '../media.ts';
-import { DETAILS, sameWords } from '../vocabularies.ts';
+import { READ_DETAILS } from '../vocabularies.ts';
 import { readDetails, readReasoning, sealOf, thinkingText } from './reasoning.ts';
 import { NAME } from './wire.ts';
 
@@ -93,7 +93,7 @@ function readUrl(fields: Fields, name: string, type: Media['type']): Media {
   if (typeof value === 'string') return mediaFromUrl(type, value);
   const holder = fields.object(name);
   if (!holder) throw fieldError(fields.pointer(name), 'an object with a url');
-  const detail = holder.word('detail', sameWords(DETAILS));
+  const detail = holder.word('detail', READ_DETAILS);
   const media = mediaFromUrl(type, holder.requiredString('url'));
   return detail === undefined ? media : { ...media, detail, pointers: { detail: holder.pointer('detail') } };
 }

@@ -13,7 +13,7 @@ import type {
 } from '../canonical.ts';
 import type { JsonObject } from '../fields.ts';
 import { readChoices, readStop, readStreamOptions } from '../openai-requests.ts';
-import { MODALITIES, OPENAI_READ_TIERS, READ_RETENTIONS, VERBOSITIES, sameWords } from '../vocabularies.ts';
+import { OPENAI_READ_TIERS, READ_MODALITIES, READ_RETENTIONS, READ_VERBOSITIES } from '../vocabularies.ts';
 import { readMessages } from './decode-messages.ts';
 import { NAME } from './wire.ts';
 
@@ -85,8 +85,8 @@ function readScalars(fields: Fields): Partial<ChatRequest> {
     logprobs: readLogprobs(fields),
     reasoning: readReasoning(fields),
     format: readFormat(fields),
-    verbosity: fields.word('verbosity', sameWords(VERBOSITIES)),
-    modalities: fields.words('modalities', sameWords(MODALITIES)),
+    verbosity: fields.word('verbosity', READ_VERBOSITIES),
+    modalities: fields.words('modalities', READ_MODALITIES),
     user: fields.has('user') ? fields.string('user') : fields.string('safety_identifier'),
     metadata,
     serviceTier: fields.word('service_tier', OPENAI_READ_TIERS),

@@ -20,6 +20,13 @@ interface WireReasoning {
 
 /** Decodes the thinking in a message or delta of a chat upstream, from any of the fields in use. */
 export function readReasoning(message: JsonObject): WireReasoning {
+  const {
+    reasoning_content: content,
+    reasoning,
+    reasoning_details: given,
+    thinking_blocks: blocks,
+  } = message;
+  if (!content && !reasoning && !given && !blocks) return { text: '', details: [] };
   const details = objectsOf(message.reasoning_details);
   const visible = textOf(message.reasoning_content) || textOf(message.reasoning);
   const text = visible || details.map((detail) => textOf(detail.text) || textOf(detail.summary)).join('');

@@ -13,7 +13,7 @@ import {
 } from '../fields.ts';
 import { mediaFromUrl } from '../media.ts';
 import { openSeal, readSummary } from '../seals.ts';
-import { DETAILS, sameWords } from '../vocabularies.ts';
+import { READ_DETAILS } from '../vocabularies.ts';
 import { canonicalName } from './decode-tools.ts';
 import { NAME, REFERENCE_ITEMS, USER_SIDE_ITEMS } from './wire.ts';
 
@@ -233,7 +233,7 @@ function readImage(part: Fields): PartBody {
   if (part.has('file_id')) throw storedObjectError(part.pointer('file_id'));
   const url = part.string('image_url');
   if (url === undefined) return asNative(part);
-  const detail = part.word('detail', sameWords(DETAILS));
+  const detail = part.word('detail', READ_DETAILS);
   const media = mediaFromUrl('image', url);
   if (detail === undefined) return { kind: 'media', media };
   return { kind: 'media', media: { ...media, detail, pointers: { detail: part.pointer('detail') } } };

@@ -5,7 +5,7 @@ import type { AnswerFormat, ChatRequest, Extra, Message, Reasoning } from '../ca
 import { Fields, fieldError, storedObjectError } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { scalarKeeper } from '../scalars.ts';
-import { OPENAI_READ_TIERS, READ_RETENTIONS, VERBOSITIES, sameWords } from '../vocabularies.ts';
+import { OPENAI_READ_TIERS, READ_RETENTIONS, READ_VERBOSITIES } from '../vocabularies.ts';
 import { askForSummary, endsInTrigger } from './compaction.ts';
 import { readMessages } from './decode-messages.ts';
 import { readToolChoice, readTools } from './decode-tools.ts';
@@ -113,7 +113,7 @@ function readReasoning(fields: Fields, request: ChatRequest): void {
 
 function readText(fields: Fields, request: ChatRequest): void {
   const text = fields.object('text');
-  const verbosity = text?.word('verbosity', sameWords(VERBOSITIES));
+  const verbosity = text?.word('verbosity', READ_VERBOSITIES);
   if (text && verbosity !== undefined) {
     request.verbosity = verbosity;
     request.pointers.verbosity = text.pointer('verbosity');
