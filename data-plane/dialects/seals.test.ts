@@ -24,7 +24,7 @@ describe('a seal', () => {
   it('is base64 in Google’s format, and found in the body of a request', () => {
     const text = writeSeal({ dialect: 'openai-chat', value: 'ü?>' }, 'google-generate');
     expect(Buffer.from(text, 'base64').toString('base64')).toBe(text);
-    expect(holdsEnvelope(Buffer.from(JSON.stringify({ thoughtSignature: text })))).toBe(true);
+    expect(holdsEnvelope(JSON.stringify({ thoughtSignature: text }))).toBe(true);
     // Python's SDK sends it in the alphabet for addresses.
     const other = text.replaceAll('+', '-').replaceAll('/', '_');
     expect(openSeal(other, 'google-generate').seal).toEqual({ dialect: 'openai-chat', value: 'ü?>' });

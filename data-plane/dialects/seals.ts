@@ -16,11 +16,11 @@ const ENCODED_PREFIX = Buffer.from(`${PREFIX}e`).toString('base64');
 const ENVELOPE = new RegExp([PREFIX, ENCODED_PREFIX, SUMMARY_PREFIX].join('|'));
 
 /**
- * Whether a request body holds an envelope. Such a request must not be mirrored: only the gateway can open
- * it.
+ * Whether the text of a request body holds an envelope. Such a request must not be mirrored: only the gateway
+ * can open it.
  */
-export function holdsEnvelope(bytes: Buffer): boolean {
-  return ENVELOPE.test(bytes.toString('latin1'));
+export function holdsEnvelope(text: string): boolean {
+  return ENVELOPE.test(text);
 }
 
 /** Encodes a summary of the gateway for the opaque field of a `compaction` item. */

@@ -46,9 +46,12 @@ export function withNames(
   if (names.model !== undefined) texts.set(MEMBERS[dialect].model, names.model);
   try {
     const { members } = scanMembers(textOf(bytes));
-    const found = members.filter(({ name }) => texts.has(name));
-    const edits = new Map(found.map(({ name }) => [name, JSON.stringify(texts.get(name))]));
-    return edits.size === 0 ? bytes : replaceMembers(bytes, members, { edits });
+    const edits = new Map<string, string>();
+    for (const { name } of members) {
+      const text = texts.get(name);
+      if (text !== undefined) edits.set(name, JSON.stringify(text));
+    }
+    return replaceMembers(bytes, members, { edits });
   } catch {
     // The scanner reads requests strictly: it refuses depths and names that an upstream may send.
     const value = parseExactObject(bytes.toString('utf8'));

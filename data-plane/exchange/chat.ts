@@ -8,7 +8,6 @@ import type { ChatRequest, ChatResponse } from '../dialects/canonical.ts';
 import { checkConversation } from '../dialects/conversation.ts';
 import type { Inbound, RequestPath, StreamEncoder } from '../dialects/dialect.ts';
 import { writeJson } from '../dialects/exact-json.ts';
-import { holdsEnvelope } from '../dialects/seals.ts';
 import { quirksOf } from '../upstreams/attempt.ts';
 import type { AnsweredAttempt, Candidate } from '../upstreams/attempt.ts';
 import { addressOf } from '../upstreams/connections.ts';
@@ -56,8 +55,9 @@ export interface ChatInput {
 }
 
 /** The exchange for a chat request. Throws `invalid_request` naming the parameter. */
-export function openChat(format: ClientFormat, { bytes, ...input }: ChatInput): Exchange {
-  return openParsedChat(format, { body: parseRequestBody(bytes, format.inbound.mirror?.members), ...input });
+export function openChat(format: ClientFormat, { bytes, path, headers, state }: ChatInput): Exchange {
+  const body = parseRequestBody(bytes, format.inbound.mirror?.members);
+  return openParsedChat(format, { body, path, headers, state });
 }
 
 /** Like `openChat`, for a body that is already parsed. */
@@ -84,7 +84,6 @@ interface ChatParts {
 class ChatExchange implements Exchange {
   readonly #parts: ChatParts;
   readonly #sent: SentRequest[] = [];
-  #holdsEnvelope: boolean | undefined;
   #passUnknown = false;
   /** The catalog's name of the model, for the answer. */
   #name = '';
@@ -157,8 +156,8 @@ class ChatExchange implements Exchange {
     if (!sent) throw new Error('an answer to a request that was not sent');
     if (this.streamed) return openStream(attempt, this.#streamOptions(sent));
     const bytes = await attempt.answer.whole(ANSWER_BYTES);
-    const response = decodeWhole(attempt.candidate, bytes);
     const { isMirrored, dropped } = sent;
+    const response = decodeWhole(attempt.candidate, bytes, isMirrored);
     attempt.settle();
     const { inbound } = this.#parts.format;
     return wholeAnswer(attempt, {
@@ -204,8 +203,7 @@ class ChatExchange implements Exchange {
     const { jsonArray, compaction } = this.#parts.request.shape;
     if (!this.#isNative(candidate) || jsonArray) return false;
     if (compaction && !candidate.route.families.includes('compact')) return false;
-    this.#holdsEnvelope ??= holdsEnvelope(this.#parts.body.bytes);
-    return !this.#holdsEnvelope;
+    return !this.#parts.body.holdsEnvelope;
   }
 
   #mirrored({ dialect, route }: Candidate, quirks: readonly Quirk[]): EncodedRequest {

@@ -140,15 +140,23 @@ export function replaceMembers(
     if (text !== undefined) splices.push({ from: valueStart, to: valueEnd, text });
   }
   if (tree.size > 0) pushRemovals(splices, textOf(bytes), { entries: members, tree });
-  const present = new Set(members.map((member) => member.name));
-  const appended = [...edits].filter(([name, value]) => value !== undefined && !present.has(name));
-  if (appended.length > 0) {
+  const appended = textOfMissing(members, edits);
+  if (appended !== '') {
     const at = members.at(-1)?.valueEnd ?? bytes.indexOf(OPEN_OBJECT) + 1;
     const isFirst = members.every(({ name }) => tree.has(name) && tree.get(name) === undefined);
-    const text = appended.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',');
-    splices.push({ from: at, to: at, text: isFirst ? text : `,${text}` });
+    splices.push({ from: at, to: at, text: isFirst ? appended : `,${appended}` });
   }
   return spliced(bytes, splices);
+}
+
+/** The text of the edited members that the object does not have yet. */
+function textOfMissing(members: readonly Member[], edits: ReadonlyMap<string, string | undefined>): string {
+  let missing = '';
+  for (const [name, value] of edits) {
+    if (value === undefined || members.some((member) => member.name === name)) continue;
+    missing += `${missing === '' ? '' : ','}${JSON.stringify(name)}:${value}`;
+  }
+  return missing;
 }
 
 /** Members of a container to remove, by name or index: undefined for the whole value, else parts of it. */
@@ -195,16 +203,24 @@ function pushRemovals(
   }
 }
 
+/** The bytes with these changes, which do not overlap. Each byte is copied once. */
 function spliced(bytes: Buffer, splices: Splice[]): Buffer {
+  if (splices.length === 0) return bytes;
   splices.sort((one, other) => one.from - other.from || one.to - other.to);
-  const parts: Buffer[] = [];
-  let at = 0;
+  let length = bytes.length;
+  for (const { from, to, text } of splices) length += Buffer.byteLength(text) - (to - from);
+  const out = Buffer.allocUnsafe(length);
+  let read = 0;
+  let written = 0;
   for (const { from, to, text } of splices) {
-    parts.push(bytes.subarray(at, from), Buffer.from(text));
-    at = to;
+    written += bytes.copy(out, written, read, from);
+    written += out.write(text, written);
+    read = to;
   }
-  parts.push(bytes.subarray(at));
-  return Buffer.concat(parts);
+  written += bytes.copy(out, written, read);
+  // Memory that was not written may hold bytes of another request.
+  if (written !== length) throw new Error('changes of a body overlap');
+  return out;
 }
 
 /** The members of the object, or the items of the list, that begins at `at`. */

@@ -53,19 +53,16 @@ interface Mirrored {
 }
 
 /** The client's body and headers for the upstream: with its name of the model, and storage switched off. */
-export function mirrored(
-  body: RequestBody,
-  client: IncomingHttpHeaders,
-  { tables, passUnknown, stateEdits, quirks = [], reasoning, ...options }: MirrorOptions,
-): Mirrored {
+export function mirrored(body: RequestBody, client: IncomingHttpHeaders, options: MirrorOptions): Mirrored {
+  const { dialect, tables, passUnknown, stateEdits, quirks = [], reasoning } = options;
   const removals = passUnknown ? [] : unknownOf(body);
-  const edits: Edits = new Map([...editsOf(body, options), ...(stateEdits ?? [])]);
-  const { dialect } = options;
+  const edits = editsOf(body, options);
+  if (stateEdits) for (const [name, text] of stateEdits) edits.set(name, text);
   const lost = quirks.length > 0 ? editQuirks(body, { edits, removals }, { quirks, dialect, reasoning }) : [];
   const sent = tables ? sentHeaders(client, tables.headers, passUnknown) : { headers: {}, dropped: [] };
   // Upstreams of messages refuse a request without a version. The client's own version replaces this one.
   const version: Record<string, string> =
-    options.dialect === 'anthropic-messages' ? { 'anthropic-version': '2023-06-01' } : {};
+    dialect === 'anthropic-messages' ? { 'anthropic-version': '2023-06-01' } : {};
   return {
     body: replaceMembers(body.bytes, body.members, {
       edits,
