@@ -125,7 +125,10 @@ function poolOfHost({ headers, config }: Call): PoolRecord | undefined {
 
 /** The label `x` of the host `x.<base>`; undefined for every other host. */
 export function poolLabel(host: string, base: string): string | undefined {
-  const name = host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
+  const lower = host.toLowerCase();
+  // Most hosts are the base domain itself.
+  if (!lower.includes(`.${base}`)) return undefined;
+  const name = lower.replace(/:\d*$/, '').replace(/\.$/, '');
   if (!name.endsWith(`.${base}`)) return undefined;
   const label = name.slice(0, -base.length - 1);
   return label.includes('.') || !/^[a-z0-9-]+$/.test(label) ? undefined : label;

@@ -31,6 +31,8 @@ export class Strangers {
   /** The network of each connection that has not sent a valid key. */
   readonly #sockets = new Map<Socket, string>();
   readonly #connections = new Map<string, number>();
+  /** The network of each connection whose peer is known. */
+  readonly #networks = new WeakMap<Socket, { network: string | undefined }>();
   readonly #failed = new Map<string, number>();
   /** When a valid key last came from a network, the oldest first. */
   readonly #known = new Map<string, number>();
@@ -72,10 +74,14 @@ export class Strangers {
     return partOf(limit, this.#options.worker ?? ONLY_WORKER);
   }
 
-  /** The network of the peer; undefined for a trusted proxy. */
-  networkOf({ remoteAddress = '' }: Socket): string | undefined {
-    const address = plainAddress(remoteAddress);
-    return isListed(address, this.#options.trustedProxies) ? undefined : networkOf(address);
+  /** The network of the peer; undefined for a trusted proxy. It is found once for each connection. */
+  networkOf(socket: Socket): string | undefined {
+    const found = this.#networks.get(socket);
+    if (found) return found.network;
+    const address = plainAddress(socket.remoteAddress ?? '');
+    const network = isListed(address, this.#options.trustedProxies) ? undefined : networkOf(address);
+    if (socket.remoteAddress !== undefined) this.#networks.set(socket, { network });
+    return network;
   }
 
   #isKnown(network: string): boolean {
