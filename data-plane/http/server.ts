@@ -147,28 +147,39 @@ function registerTable(app: FastifyInstance, node: Node): void {
   const scrape = node.dependencies.node?.scrape ?? (() => registry.metrics());
   const metrics = { contentType: registry.contentType, scrape };
   for (const route of siteRoutes({ store, metrics, metricsToken, ready, version })) {
-    const { method, path: url } = route;
-    app.route({ method, url, handler: (request, reply) => visit(node, route, { request, reply }) });
+    addRoute(app, { method: [route.method], url: route.path }, (http) => visit(node, route, http));
   }
   const methodsOf = new Map<string, Set<Method>>();
   for (const endpoint of ENDPOINTS) {
     const { method, path: url } = endpoint;
     methodsOf.set(url, (methodsOf.get(url) ?? new Set<Method>()).add(method));
-    app.route({ method, url, handler: (request, reply) => handle(node, endpoint, { request, reply }) });
+    addRoute(app, { method: [method], url }, (http) => handle(node, endpoint, http));
   }
   for (const [url, methods] of methodsOf) {
     const others = [...METHODS.filter((method) => !methods.has(method)), ...OTHER_METHODS];
-    app.route({
-      method: others,
-      url,
-      handler: (request, reply) => {
-        const call = openCallOf(node, { request, reply });
-        call.reply.header('allow', [...methods].join(', '));
-        const message = `Use ${[...methods].join(' or ')} on this path.`;
-        fail(node, call, new GatewayError('method_not_allowed', message));
-      },
+    addRoute(app, { method: others, url }, (http) => {
+      const call = openCallOf(node, http);
+      call.reply.header('allow', [...methods].join(', '));
+      const message = `Use ${[...methods].join(' or ')} on this path.`;
+      fail(node, call, new GatewayError('method_not_allowed', message));
     });
   }
+}
+
+/**
+ * Serves a route in Fastify's first hook, which takes over the response. The later steps prepare a body for a
+ * handler, but the endpoints read bodies themselves.
+ */
+function addRoute(
+  app: FastifyInstance,
+  place: { method: string[]; url: string },
+  serve: (http: Http) => unknown,
+): void {
+  app.route({
+    ...place,
+    onRequest: (request, reply) => void serve({ request, reply }),
+    handler: () => undefined,
+  });
 }
 
 function registerUpgrades(app: FastifyInstance, node: Node): void {
