@@ -1,11 +1,11 @@
 /** The append-only journal that makes charges durable. Charges that come together share one write. */
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { applyRecord, emptyJournalState, toCheckpoint } from './journal-state.ts';
 import type { JournalState, JournalRecord, BookkeepingRecord, SettledRecord } from './journal-state.ts';
 import { createAtomically } from './disk.ts';
 import type { Disk, AppendFile } from './disk.ts';
 import { encodeFrame } from './frames.ts';
+import { collectGroup } from './group.ts';
 import { payloadOf } from './pages.ts';
 import type { Page } from './pages.ts';
 import { replayFolder, segmentName } from './replay.ts';
@@ -184,8 +184,7 @@ export class Journal {
 
   async #flush(): Promise<void> {
     while (this.#queue.length > 0 && !this.#failed) {
-      // All records that are appended in the same iteration of the event loop share one write.
-      await nextTurn();
+      await collectGroup(() => this.#queue.length);
       const group = this.#queue.splice(0, GROUP_MAX);
       this.stallDetector.writeStarted();
       try {
