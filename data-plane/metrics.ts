@@ -8,6 +8,7 @@ import { showUpstreams } from './upstream-metrics.ts';
 import type { ObservableUpstreams } from './upstream-metrics.ts';
 import { RELEASE } from '@gateway/shared/release';
 import { ModelMetrics } from './model-metrics.ts';
+import { PairCounter } from './pair-counter.ts';
 
 /** Upper bounds of the latency buckets, in seconds. */
 const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -112,9 +113,9 @@ export class Metrics {
   readonly registry = new Registry();
   /** The requests by model. */
   readonly models = new ModelMetrics(this.registry);
-  readonly #requests: Counter<'family' | 'code'>;
+  readonly #requests: PairCounter;
   readonly #latency: Histogram<'family'>;
-  readonly #inFlight: Gauge;
+  #inFlight = 0;
   readonly #commit: Histogram;
 
   constructor(vitals?: () => Vitals, upstreams?: ObservableUpstreams) {
@@ -122,12 +123,12 @@ export class Metrics {
     showBuild(this.registry);
     if (vitals) showVitals(this.registry, vitals);
     collectDefaultMetrics({ register: this.registry });
-    this.#requests = new Counter({
+    this.#requests = new PairCounter(this.registry, {
       name: 'gateway_requests_total',
       help: 'Finished requests by family and result: ok, or a failure code.',
       labelNames: ['family', 'code'],
-      registers,
     });
+    showInFlight(this.registry, () => this.#inFlight);
     this.#latency = new Histogram({
       name: 'gateway_request_seconds',
       help: 'Time from the arrival of a request to the last byte of its answer.',
@@ -141,11 +142,6 @@ export class Metrics {
       buckets: COMMIT_BUCKETS,
       registers,
     });
-    this.#inFlight = new Gauge({
-      name: 'gateway_requests_in_flight',
-      help: 'Requests being served.',
-      registers,
-    });
     if (upstreams) showUpstreams(this.registry, upstreams);
   }
 
@@ -156,15 +152,26 @@ export class Metrics {
 
   /** Counts a request that starts. */
   began(): void {
-    this.#inFlight.inc();
+    this.#inFlight += 1;
   }
 
   /** Counts a request that has ended; `code` is the failure code, or `ok`. */
   ended(family: Family | 'free', code: string, elapsedMs: number): void {
-    this.#inFlight.dec();
-    this.#requests.labels(family, code).inc();
+    this.#inFlight -= 1;
+    this.#requests.add(family, code);
     this.#latency.labels(family).observe(elapsedMs / 1_000);
   }
+}
+
+function showInFlight(registry: Registry, read: () => number): void {
+  new Gauge({
+    name: 'gateway_requests_in_flight',
+    help: 'Requests being served.',
+    registers: [registry],
+    collect() {
+      this.set(read());
+    },
+  });
 }
 
 /** The release of this process, as a metric that is always 1. */

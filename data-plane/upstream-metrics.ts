@@ -3,6 +3,7 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 import { CIRCUIT_STATES } from '@gateway/shared/upstream-health';
 import type { CircuitState, Fault } from '@gateway/shared/upstream-health';
+import { PairCounter } from './pair-counter.ts';
 
 /** Upper bounds of the latency buckets, in seconds. */
 const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -33,11 +34,10 @@ export interface ObservableUpstreams {
 /** Counts every attempt from now on, and reads the circuits at each scrape. */
 export function showUpstreams(registry: Registry, states: ObservableUpstreams): void {
   const registers = [registry];
-  const attempts = new Counter({
+  const attempts = new PairCounter(registry, {
     name: 'gateway_upstream_turns_total',
     help: 'Finished attempts at upstreams, by provider and kind of fault (none: success).',
     labelNames: ['provider', 'fault'],
-    registers,
   });
   const latency = new Histogram({
     name: 'gateway_upstream_answer_seconds',
@@ -46,18 +46,17 @@ export function showUpstreams(registry: Registry, states: ObservableUpstreams): 
     buckets: LATENCY_BUCKETS,
     registers,
   });
-  const input = new Counter({
+  const input = new PairCounter(registry, {
     name: 'gateway_upstream_input_tokens_total',
     help: 'Input tokens as upstreams count them, by provider and whether a prompt cache had them.',
     labelNames: ['provider', 'cached'],
-    registers,
   });
   states.observe({
-    attemptEnded: (provider, fault) => attempts.labels(provider, fault?.toLowerCase() ?? 'none').inc(),
+    attemptEnded: (provider, fault) => attempts.add(provider, fault?.toLowerCase() ?? 'none'),
     answerBegan: (provider, ms) => latency.labels(provider).observe(ms / 1_000),
     inputCounted: (provider, tokens) => {
-      input.labels(provider, 'yes').inc(tokens.cached);
-      input.labels(provider, 'no').inc(tokens.input - tokens.cached);
+      input.add(provider, 'yes', tokens.cached);
+      input.add(provider, 'no', tokens.input - tokens.cached);
     },
     ...rareEvents(registry),
   });
