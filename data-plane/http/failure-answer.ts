@@ -26,3 +26,13 @@ function bodyOf(error: GatewayError, inbound: Inbound | undefined): string {
     inbound?.encodeError(error) ?? { error: { code: error.code, message: error.message } },
   );
 }
+
+/**
+ * The cause of a failure for the log. Stack or message only: other fields of an error may hold content of a
+ * client or an upstream.
+ */
+export function causeOf({ code, details: { cause } }: GatewayError): string | undefined {
+  if (code === 'internal' && cause instanceof Error) return cause.stack;
+  if (cause instanceof Error) return cause.message;
+  return typeof cause === 'string' ? cause : undefined;
+}

@@ -20,7 +20,7 @@ import type { Services } from '../services.ts';
 import { notFound } from '../endpoints/endpoint.ts';
 import type { Endpoint, Method } from '../endpoints/endpoint.ts';
 import { ENDPOINTS, errorFormatOf } from '../endpoints/table.ts';
-import { sendFailure } from './failure-answer.ts';
+import { causeOf, sendFailure } from './failure-answer.ts';
 import {
   HEADERS_TIMEOUT_MS,
   HEADER_BYTES,
@@ -275,13 +275,6 @@ function countRefused({ bodies, services }: Node, { incoming, reply }: OpenCall)
   const caller = incoming.payer?.walletId ?? payers.caller;
   bodies.refusedWork.spend(incoming.costMs, { ...payers, caller });
   if (caller !== undefined && bodies.refusedWork.waitMs(caller) > 0) reply.dropRest();
-}
-
-/** Stack or message only: other fields of an error may hold content of a client or an upstream. */
-function causeOf(error: GatewayError): string | undefined {
-  const { cause } = error.details;
-  if (error.code === 'internal' && cause instanceof Error) return cause.stack;
-  return cause instanceof Error ? cause.message : textOf(cause);
 }
 
 /** Fastify's errors as failures. */
