@@ -28,7 +28,7 @@ const PROVEN = [
   ...['data-plane/upstreams', 'data-plane/realtime', 'control-plane/upstreams', 'shared/timestamps.ts'],
   ...['control-plane/nodes', 'control-plane/catalog', 'control-plane/database', 'control-plane/configuration'],
   ...['control-plane/mail', 'control-plane/accounts', 'control-plane/audit', 'control-plane/downloads'],
-  ...['control-plane/snippets', 'control-plane/webhooks', 'control-plane/status'],
+  ...['control-plane/snippets', 'control-plane/webhooks', 'control-plane/status', 'control-plane/keys'],
   ...['*.proof.test.ts', 'test/chaos', 'test/model', 'test/race', 'tools/mutation*'],
 ];
 

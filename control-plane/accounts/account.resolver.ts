@@ -1,8 +1,9 @@
 /** GraphQL operations of the caller's own account: viewer, sign-in, sign-out, sessions, privacy policy. */
 import 'reflect-metadata';
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import { connectionFrom, encodeCursor, PageArguments, positionOf } from '../graphql/connections.ts';
+import { connectionFrom, PageArguments, positionOf } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
+import { cursorsOf } from '../graphql/cursors.ts';
 import { Authorized, Public, sessionOf, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { outcome } from '../graphql/errors.ts';
@@ -37,6 +38,8 @@ import {
   SignInOptions,
   User,
 } from './user.type.ts';
+
+const CURSORS = cursorsOf('sessions', 'TEXT');
 
 /** Queries and mutations of the caller's own account. */
 @Resolver(() => User)
@@ -193,12 +196,12 @@ export class AccountResolver {
     @Ctx() context: Context,
     @Args(() => PageArguments) page: PageArguments,
   ): Promise<Connection<Session>> {
-    const position = positionOf(page, 1);
+    const position = positionOf(page, CURSORS);
     const rows = await sessionsOf(context.em, user.id, position);
     return connectionFrom(rows, {
       position,
       totalCount: () => countSessions(context.em, user.id),
-      cursor: (row) => encodeCursor([row.id]),
+      cursor: (row) => CURSORS.encode([row.id]),
       node: (row) => row,
     });
   }

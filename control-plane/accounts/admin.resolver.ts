@@ -15,8 +15,9 @@ import {
 } from 'type-graphql';
 import type { Group } from '@gateway/shared/catalog';
 import { AdminQuery } from '../graphql/admin-query.ts';
-import { connectionFrom, encodeCursor, LongPageArguments, positionOf } from '../graphql/connections.ts';
+import { connectionFrom, LongPageArguments, positionOf } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
+import { cursorsOf } from '../graphql/cursors.ts';
 import { actorOf, Authorized } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { BillingGroup, describeEnum, SortDirection } from '../graphql/enums.ts';
@@ -34,6 +35,11 @@ import {
   updateUser,
 } from './user.admin.ts';
 import { User, UserConnection, UserRole, UserState } from './user.type.ts';
+
+const CURSORS = {
+  CREATED_AT: cursorsOf('users by CREATED_AT', 'TEXT', 'TEXT'),
+  EMAIL: cursorsOf('users by EMAIL', 'TEXT', 'TEXT'),
+};
 
 export const UserOrderField = describeEnum('UserOrderField', 'What users are sorted by.', {
   CREATED_AT: 'When the account was created.',
@@ -138,13 +144,13 @@ export class AdminUsersResolver {
     @Ctx() context: Context,
     @Args(() => UserListArguments) list: UserListArguments,
   ): Promise<Connection<User>> {
-    const position = positionOf(list, 2);
     const { field = 'CREATED_AT', direction = 'DESC' } = list.orderBy ?? {};
+    const position = positionOf(list, CURSORS[field]);
     const rows = await findUsers(context.em, list, { ...position, order: { field, direction } });
     return connectionFrom(rows, {
       position,
       totalCount: () => countUsers(context.em, list),
-      cursor: (row) => encodeCursor([field === 'EMAIL' ? row.email : '', row.id]),
+      cursor: (row) => CURSORS[field].encode([field === 'EMAIL' ? row.email : '', row.id]),
       node: (row): User => row,
     });
   }

@@ -13,14 +13,9 @@ import {
   Resolver,
   Root,
 } from 'type-graphql';
-import {
-  connectionFrom,
-  connectionOf,
-  encodeCursor,
-  PageArguments,
-  positionOf,
-} from '../graphql/connections.ts';
+import { connectionFrom, connectionOf, PageArguments, positionOf } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
+import { cursorsOf } from '../graphql/cursors.ts';
 import { Authorized, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { AccessScope } from '../graphql/enums.ts';
@@ -33,6 +28,8 @@ import { userById } from './account.service.ts';
 import { notifyOwner } from './notices.ts';
 import { countTokens, createToken, revokeToken, tokensOf } from './token.service.ts';
 import { User } from './user.type.ts';
+
+const CURSORS = cursorsOf('access tokens', 'TEXT');
 
 /** An access token of a script. */
 @ObjectType({
@@ -140,12 +137,12 @@ export class TokenResolver {
     @Ctx() context: Context,
     @Args(() => PageArguments) page: PageArguments,
   ): Promise<Connection<AccessToken>> {
-    const position = positionOf(page, 1);
+    const position = positionOf(page, CURSORS);
     const rows = await tokensOf(context.em, user.id, position);
     return connectionFrom(rows, {
       position,
       totalCount: () => countTokens(context.em, user.id),
-      cursor: (row) => encodeCursor([row.id]),
+      cursor: (row) => CURSORS.encode([row.id]),
       node: (row): AccessToken => row,
     });
   }

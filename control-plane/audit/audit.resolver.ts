@@ -14,14 +14,9 @@ import {
   Subscription,
 } from 'type-graphql';
 import { AdminQuery } from '../graphql/admin-query.ts';
-import {
-  connectionFrom,
-  connectionOf,
-  encodeCursor,
-  LongPageArguments,
-  positionOf,
-} from '../graphql/connections.ts';
+import { connectionFrom, connectionOf, LongPageArguments, positionOf } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
+import { cursorsOf } from '../graphql/cursors.ts';
 import { Authorized } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { describeEnum } from '../graphql/enums.ts';
@@ -32,6 +27,8 @@ import { GlobalObject } from '../graphql/global-object.ts';
 import { AnyJson, DateTime } from '../graphql/scalars.ts';
 import { auditEvents } from './audit.service.ts';
 import type { AuditFilter, AuditRow } from './audit.service.ts';
+
+const CURSORS = cursorsOf('audit', 'BIGINT');
 
 const ActorKind = describeEnum('ActorKind', 'Kind of an actor.', {
   USER: 'A signed-in user.',
@@ -128,12 +125,12 @@ export class AuditResolver {
     @Args(() => LongPageArguments) page: LongPageArguments,
     @Args(() => AuditArguments) { filter }: AuditArguments,
   ): Promise<Connection<AuditEvent>> {
-    const position = positionOf(page, 1);
+    const position = positionOf(page, CURSORS);
     const rows = await auditEvents(context.em, conditionsOf(filter), position);
     return connectionFrom(rows, {
       position,
       totalCount: null,
-      cursor: (row) => encodeCursor([row.seq]),
+      cursor: (row) => CURSORS.encode([row.seq]),
       node: eventOf,
     });
   }

@@ -3,8 +3,9 @@ import 'reflect-metadata';
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root, Subscription } from 'type-graphql';
 import { FAMILY_PATHS } from '@gateway/shared/catalog';
 import { formatRatio, parseRatio } from '@gateway/shared/money';
-import { connectionFrom, encodeCursor, LongPageArguments, positionOf } from '../graphql/connections.ts';
+import { connectionFrom, LongPageArguments, positionOf } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
+import { cursorsOf } from '../graphql/cursors.ts';
 import { actorOf, Authorized, isAdminFor, Public } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { outcome, requestError, UserFailure } from '../graphql/errors.ts';
@@ -38,6 +39,8 @@ import type { CatalogQuery } from './catalog.service.ts';
 import type { GroupRatioRow } from './model.entity.ts';
 import { pricesOf } from './model.record.ts';
 
+const CURSORS = cursorsOf('models', 'INTEGER', 'TEXT');
+
 /** Queries, mutations and fields of models and ratios. */
 @Resolver(() => CatalogModel)
 export class CatalogResolver {
@@ -49,14 +52,14 @@ export class CatalogResolver {
     @Arg('filter', () => CatalogFilter, { nullable: true, description: 'Only models that match.' })
     filter: CatalogFilter | null,
   ): Promise<Connection<CatalogModel>> {
-    const position = positionOf(page, 2);
+    const position = positionOf(page, CURSORS);
     const states = visibleStates(context, filter?.states);
     const where: CatalogQuery = Object.assign({}, filter, { states });
     const rows = await findModels(context.em, where, position);
     return connectionFrom(rows, {
       position,
       totalCount: () => countModels(context.em, where),
-      cursor: (row) => encodeCursor([row.position, row.id]),
+      cursor: (row) => CURSORS.encode([row.position, row.id]),
       node: (row) => row,
     });
   }

@@ -3,9 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { findUsers } from '../accounts/user.admin.ts';
-import { connectionFrom, encodeCursor, positionOf, rowsAt } from '../graphql/connections.ts';
+import { connectionFrom, positionOf, rowsAt } from '../graphql/connections.ts';
 import type { Connection, PagePosition } from '../graphql/connections.ts';
 import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { cursorsOf } from '../graphql/cursors.ts';
+import type { Cursors } from '../graphql/cursors.ts';
 import { findPools } from '../pools/pool.queries.ts';
 import type { ReportedUsage } from '../usage/settlement.rules.ts';
 import { settle } from '../usage/settlement.service.ts';
@@ -15,6 +17,15 @@ import { query, sql } from './sql.ts';
 const ROWS = 23;
 const PAGE = 5;
 const DIRECTIONS = ['ASC', 'DESC'] as const;
+
+const REQUESTS = cursorsOf('requests by CREATED_AT', 'TIME', 'TEXT');
+const POOLS = {
+  CREATED_AT: cursorsOf('pools by CREATED_AT', 'TEXT', 'TEXT'),
+  NAME: cursorsOf('pools by NAME', 'TEXT', 'TEXT'),
+  ENDS_AT: cursorsOf('pools by ENDS_AT', 'TIME', 'TEXT'),
+};
+const USERS = cursorsOf('users by EMAIL', 'TEXT', 'TEXT');
+const IDS = cursorsOf('ids', 'TEXT');
 
 let money: Money;
 let userId: string;
@@ -50,19 +61,19 @@ afterAll(() => money.close());
 type Read = (position: PagePosition) => Promise<Connection<{ id: string }>>;
 
 /** Reads a list forward to its end, then backward to its start; returns the ids of each page. */
-async function walk(read: Read, length: number): Promise<{ forward: string[][]; backward: string[][] }> {
+async function walk(read: Read, cursors: Cursors): Promise<{ forward: string[][]; backward: string[][] }> {
   const forward: string[][] = [];
   const backward: string[][] = [];
   let after: string | null | undefined = null;
   let before: string | null | undefined = null;
   for (let more = true; more;) {
-    const page: Connection<{ id: string }> = await read(positionOf({ first: PAGE, after }, length));
+    const page: Connection<{ id: string }> = await read(positionOf({ first: PAGE, after }, cursors));
     expect(page.pageInfo.hasPreviousPage).toBe(forward.length > 0);
     forward.push(page.nodes.map(({ id }) => id));
     ({ hasNextPage: more, endCursor: after, startCursor: before } = page.pageInfo);
   }
   for (let more = true; more;) {
-    const page: Connection<{ id: string }> = await read(positionOf({ first: PAGE, before }, length));
+    const page: Connection<{ id: string }> = await read(positionOf({ first: PAGE, before }, cursors));
     expect(page.pageInfo.hasNextPage).toBe(true);
     backward.unshift(page.nodes.map(({ id }) => id));
     ({ hasPreviousPage: more, startCursor: before } = page.pageInfo);
@@ -70,8 +81,8 @@ async function walk(read: Read, length: number): Promise<{ forward: string[][]; 
   return { forward, backward };
 }
 
-async function expectWhole(read: Read, length: number, count: number): Promise<void> {
-  const { forward, backward } = await walk(read, length);
+async function expectWhole(read: Read, cursors: Cursors, count: number): Promise<void> {
+  const { forward, backward } = await walk(read, cursors);
   expect(new Set(forward.flat()).size).toBe(count);
   expect(forward.flat()).toHaveLength(count);
   expect(backward).toEqual(forward.slice(0, -1));
@@ -86,10 +97,10 @@ describe('a sorted list', () => {
       const times = rows.map(({ entry }) => entry.createdAt.getTime());
       const isUp = (direction === 'ASC') !== position.backward;
       expect(times).toEqual(times.toSorted((one, other) => (isUp ? one - other : other - one)));
-      const cursor = (row: (typeof rows)[number]): string => encodeCursor(row.sortValues);
+      const cursor = (row: (typeof rows)[number]): string => REQUESTS.encode(row.sortValues);
       return connectionFrom(rows, { position, totalCount: null, cursor, node: ({ entry }) => entry });
     };
-    await expectWhole(read, 2, ROWS);
+    await expectWhole(read, REQUESTS, ROWS);
   });
 
   it.each(
@@ -98,10 +109,10 @@ describe('a sorted list', () => {
     const wanted = { ownerId: userId };
     const read: Read = async (position) => {
       const rows = await findPools(money.em(), wanted, { ...position, order: { field, direction } });
-      const cursor = (row: (typeof rows)[number]): string => encodeCursor(row.sortValues);
+      const cursor = (row: (typeof rows)[number]): string => POOLS[field].encode(row.sortValues);
       return connectionFrom(rows, { position, totalCount: null, cursor, node: ({ pool }) => pool });
     };
-    await expectWhole(read, 2, ROWS);
+    await expectWhole(read, POOLS[field], ROWS);
   });
 
   it.each(DIRECTIONS)('of users by address, %s, is the same forward and backward', async (direction) => {
@@ -112,30 +123,25 @@ describe('a sorted list', () => {
       return connectionFrom(rows, {
         position,
         totalCount: null,
-        cursor: ({ email, id }) => encodeCursor([email, id]),
+        cursor: ({ email, id }) => USERS.encode([email, id]),
         node,
       });
     };
-    await expectWhole(read, 2, all.length);
+    await expectWhole(read, USERS, all.length);
   });
 
   it('in memory is the same forward and backward', async () => {
     const list = Array.from({ length: ROWS }, (_, index) => ({ id: String(index) }));
     const read: Read = async (position) => {
       const rows = rowsAt(list, position, ({ id }, [at]) => id === at);
-      return connectionFrom(rows, {
-        position,
-        totalCount: null,
-        cursor: ({ id }) => encodeCursor([id]),
-        node,
-      });
+      return connectionFrom(rows, { position, totalCount: null, cursor: ({ id }) => IDS.encode([id]), node });
     };
-    await expectWhole(read, 1, ROWS);
+    await expectWhole(read, IDS, ROWS);
   });
 
   it('refuses two cursors', () => {
-    const cursor = encodeCursor(['x']);
-    expect(() => positionOf({ first: 1, after: cursor, before: cursor }, 1)).toThrow(
+    const cursor = IDS.encode(['x']);
+    expect(() => positionOf({ first: 1, after: cursor, before: cursor }, IDS)).toThrow(
       'either after or before',
     );
   });

@@ -4,9 +4,8 @@ import { ArgsType, Field, Int, ObjectType } from 'type-graphql';
 import type { ClassType } from 'type-graphql';
 import { PAGE_MAX } from '../limits.ts';
 import type { RowPage } from '../database/page.ts';
+import type { Cursors } from './cursors.ts';
 import { requestError } from './errors.ts';
-
-const CURSOR_LENGTH_MAX = 1024;
 
 /** Position of a page in its list. */
 @ObjectType({ description: 'Position of a page in its list.' })
@@ -122,39 +121,18 @@ export interface PagePosition extends RowPage {
 }
 
 /**
- * The position of a page. Its cursors hold `length` sort values. Throws BAD_USER_INPUT for a page size
- * outside 1 to 100, for a malformed cursor, and for two cursors.
+ * The position of a page of the list with these cursors. Throws BAD_USER_INPUT for a page size outside 1 to
+ * 100, for a cursor that is not of this list and order, and for two cursors.
  */
-export function positionOf({ first, after, before }: PageRequest, length: number): PagePosition {
+export function positionOf({ first, after, before }: PageRequest, cursors: Cursors): PagePosition {
   if (first < 1 || first > PAGE_MAX)
     throw requestError('BAD_USER_INPUT', `first must be between 1 and ${PAGE_MAX}.`);
-  const from = decodeCursor(after, length);
-  const to = decodeCursor(before, length);
+  const decode = (cursor: string | null | undefined) =>
+    cursor === null || cursor === undefined ? undefined : cursors.decode(cursor);
+  const from = decode(after);
+  const to = decode(before);
   if (from && to) throw requestError('BAD_USER_INPUT', 'Pass either after or before.');
   return { first, from: from ?? to, backward: to !== undefined, limit: first + 1 };
-}
-
-/** Encodes the sort values of an item as an opaque cursor. */
-export function encodeCursor(values: readonly (string | number | null)[]): string {
-  return Buffer.from(JSON.stringify(values)).toString('base64url');
-}
-
-/**
- * The `length` sort values in a cursor; undefined without one. Throws BAD_USER_INPUT for a malformed cursor.
- */
-function decodeCursor(
-  cursor: string | null | undefined,
-  length: number,
-): (string | number | null)[] | undefined {
-  if (cursor === null || cursor === undefined) return undefined;
-  try {
-    const values: unknown =
-      cursor.length <= CURSOR_LENGTH_MAX ? JSON.parse(Buffer.from(cursor, 'base64url').toString()) : null;
-    if (Array.isArray(values) && values.length === length && values.every(isCursorValue)) return values;
-  } catch {
-    // Not JSON: refused below.
-  }
-  throw requestError('BAD_USER_INPUT', 'This cursor does not belong to this list. Start without a cursor.');
 }
 
 /**
@@ -197,8 +175,4 @@ export function rowsAt<Row>(
   const at = from ? list.findIndex((row) => isAt(row, from)) : -1;
   if (!backward) return list.slice(at + 1, at + 1 + limit);
   return list.slice(Math.max(0, at - limit), Math.max(0, at)).toReversed();
-}
-
-function isCursorValue(value: unknown): value is string | number | null {
-  return value === null || typeof value === 'string' || typeof value === 'number';
 }

@@ -2,8 +2,9 @@
 import 'reflect-metadata';
 import { Arg, Args, Ctx, FieldResolver, Int, Mutation, Resolver, Root } from 'type-graphql';
 import { modelByName, PUBLIC_STATES } from '../catalog/catalog.service.ts';
-import { connectionFrom, encodeCursor, positionOf, rowsAt } from '../graphql/connections.ts';
+import { connectionFrom, positionOf, rowsAt } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
+import { cursorsOf } from '../graphql/cursors.ts';
 import { actorOf, Authorized, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { outcome, UserFailure } from '../graphql/errors.ts';
@@ -34,6 +35,8 @@ import { personalSettings } from './personal.settings.ts';
 import { personalIntelligenceOf } from './switch.service.ts';
 import { PersonalIntelligence, PersonalIntelligencePayload, PersonalSwitch } from './switch.type.ts';
 
+const CURSORS = cursorsOf('items', 'TEXT');
+
 const IDS_MAX = 100;
 const DRAFT_LENGTH_MAX = 20_000;
 /** The word to type before everything is forgotten. */
@@ -62,14 +65,14 @@ export class PersonalItemsResolver {
     @Args(() => ItemArguments) list: ItemArguments,
   ): Promise<Connection<DerivedItem>> {
     const { kinds = null, search = null } = list;
-    const position = positionOf(list, 1);
+    const position = positionOf(list, CURSORS);
     const all = await findItems(em, await playground.keys.find(userId), { userId, kinds, search });
     return connectionFrom(
       rowsAt(all, position, ({ id }, [at]) => id === at),
       {
         position,
         totalCount: all.length,
-        cursor: ({ id }) => encodeCursor([id]),
+        cursor: ({ id }) => CURSORS.encode([id]),
         node: (item): DerivedItem => item,
       },
     );

@@ -4,14 +4,9 @@ import { Arg, Args, ArgsType, Ctx, Field, FieldResolver, Mutation, Resolver, Roo
 import { User } from '../accounts/user.type.ts';
 import { AdminQuery } from '../graphql/admin-query.ts';
 import { audit } from '../audit/audit.service.ts';
-import {
-  connectionFrom,
-  encodeCursor,
-  LongPageArguments,
-  PageArguments,
-  positionOf,
-} from '../graphql/connections.ts';
+import { connectionFrom, LongPageArguments, PageArguments, positionOf } from '../graphql/connections.ts';
 import type { Connection, PageRequest } from '../graphql/connections.ts';
+import { cursorsOf } from '../graphql/cursors.ts';
 import { actorOf, Authorized } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { outcome } from '../graphql/errors.ts';
@@ -22,6 +17,13 @@ import { countKeys, findKeys, sortValuesOfKeys } from './key.queries.ts';
 import type { KeyQuery } from './key.queries.ts';
 import { disableAnyKey } from './key.service.ts';
 import { ApiKey, ApiKeyConnection, ApiKeyFilter, ApiKeyOrder, ApiKeyPayload } from './key.type.ts';
+
+const CURSORS = {
+  CREATED_AT: cursorsOf('keys by CREATED_AT', 'TEXT', 'TEXT'),
+  NAME: cursorsOf('keys by NAME', 'TEXT', 'TEXT'),
+  LAST_USED_AT: cursorsOf('keys by LAST_USED_AT', 'BIGINT', 'TEXT'),
+  SPEND: cursorsOf('keys by SPEND', 'BIGINT', 'TEXT'),
+};
 
 /** Arguments of the list of a user's keys: page, filter, order. */
 @ArgsType()
@@ -109,15 +111,15 @@ export async function listKeys(
   filter: KeyQuery,
   page: PageRequest & { orderBy?: ApiKeyOrder | null },
 ): Promise<Connection<ApiKey>> {
-  const position = positionOf(page, 2);
   const order = page.orderBy?.field ?? 'CREATED_AT';
+  const position = positionOf(page, CURSORS[order]);
   const descending = (page.orderBy?.direction ?? 'DESC') === 'DESC';
   const rows = await findKeys(context.em, filter, { ...position, order, descending });
   const sortValues = await sortValuesOfKeys(context.em, rows, order);
   return connectionFrom(rows, {
     position,
     totalCount: () => countKeys(context.em, filter),
-    cursor: (row) => encodeCursor([sortValues.get(row.id) ?? '', row.id]),
+    cursor: (row) => CURSORS[order].encode([sortValues.get(row.id) ?? '', row.id]),
     node: (row): ApiKey => row,
   });
 }

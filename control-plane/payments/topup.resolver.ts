@@ -17,8 +17,9 @@ import {
 } from 'type-graphql';
 import { User } from '../accounts/user.type.ts';
 import { AdminQuery } from '../graphql/admin-query.ts';
-import { connectionFrom, encodeCursor, PageArguments, positionOf } from '../graphql/connections.ts';
+import { connectionFrom, PageArguments, positionOf } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
+import { cursorsOf } from '../graphql/cursors.ts';
 import { actorOf, Authorized, isAdminFor, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { outcome } from '../graphql/errors.ts';
@@ -43,6 +44,11 @@ import {
   TopUpPayload,
   TopUpRefund,
 } from './topup.type.ts';
+
+const CURSORS = {
+  CREATED_AT: cursorsOf('top-ups by CREATED_AT', 'TEXT', 'TEXT'),
+  AMOUNT: cursorsOf('top-ups by AMOUNT', 'BIGINT', 'TEXT'),
+};
 
 /** Queries, mutations and the subscription of customers. */
 @Resolver(() => TopUp)
@@ -181,13 +187,13 @@ async function pageOf(
   page: PageArguments & { orderBy?: TopUpOrder | null },
   filter: TopUpFilter,
 ): Promise<Connection<TopUpRow>> {
-  const position = positionOf(page, 2);
   const { field = 'CREATED_AT', direction = 'DESC' } = page.orderBy ?? {};
+  const position = positionOf(page, CURSORS[field]);
   const rows = await topUpsPage(em, filter, { ...position, order: { field, direction } });
   return connectionFrom(rows, {
     position,
     totalCount: () => countTopUps(em, filter),
-    cursor: ({ id, amount }) => encodeCursor([field === 'AMOUNT' ? Number(amount) : '', id]),
+    cursor: ({ id, amount }) => CURSORS[field].encode([field === 'AMOUNT' ? Number(amount) : '', id]),
     node: (row) => row,
   });
 }

@@ -4,14 +4,9 @@ import { Arg, Args, Ctx, FieldResolver, Float, Int, Mutation, Resolver, Root } f
 import { User } from '../accounts/user.type.ts';
 import { findModels, PUBLIC_STATES } from '../catalog/catalog.service.ts';
 import { CatalogModel } from '../catalog/catalog.type.ts';
-import {
-  connectionFrom,
-  encodeCursor,
-  LongPageArguments,
-  positionOf,
-  rowsAt,
-} from '../graphql/connections.ts';
+import { connectionFrom, LongPageArguments, positionOf, rowsAt } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
+import { cursorsOf } from '../graphql/cursors.ts';
 import { Authorized, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { outcome, requestError, UserFailure } from '../graphql/errors.ts';
@@ -44,6 +39,9 @@ import {
 import { Message, MessageConnection } from './message.type.ts';
 import { storageUsed } from './storage.ts';
 
+const CHATS = cursorsOf('conversations', 'TIME', 'TEXT');
+const MESSAGES = cursorsOf('messages', 'TEXT');
+
 const NOTHING_DELETED = { deletedIds: [], deletedItemCount: 0 };
 
 /** The Playground of the signed-in user. */
@@ -68,12 +66,12 @@ export class PlaygroundHomeResolver {
     @Ctx() context: Context,
     @Args(() => ConversationArguments) list: ConversationArguments,
   ): Promise<Connection<Conversation>> {
-    const position = positionOf(list, 2);
+    const position = positionOf(list, CHATS);
     const filter = { userId, search: list.search ?? null };
     return connectionFrom(await storedConversations(context, filter, position), {
       position,
       totalCount: () => countConversations(context, filter),
-      cursor: (row) => encodeCursor([row.updatedAt.toISOString(), row.id]),
+      cursor: (row) => CHATS.encode([row.updatedAt.toISOString(), row.id]),
       node: (row): Conversation => row,
     });
   }
@@ -105,14 +103,14 @@ export class ConversationResolver {
     @Ctx() context: Context,
     @Args(() => LongPageArguments) page: LongPageArguments,
   ): Promise<Connection<Message>> {
-    const position = positionOf(page, 1);
+    const position = positionOf(page, MESSAGES);
     const all = await messagesOf(chatContextOf(context), conversation.id);
     return connectionFrom(
       rowsAt(all, position, ({ id }, [at]) => id === at),
       {
         position,
         totalCount: all.length,
-        cursor: (message) => encodeCursor([message.id]),
+        cursor: (message) => MESSAGES.encode([message.id]),
         node: (message): Message => message,
       },
     );

@@ -14,8 +14,9 @@ import {
 } from 'type-graphql';
 import { User } from '../accounts/user.type.ts';
 import { AdminQuery } from '../graphql/admin-query.ts';
-import { connectionFrom, encodeCursor, positionOf } from '../graphql/connections.ts';
+import { connectionFrom, positionOf } from '../graphql/connections.ts';
 import type { Connection, PageRequest } from '../graphql/connections.ts';
+import { cursorsOf } from '../graphql/cursors.ts';
 import { actorOf, Authorized, isAdminFor, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { outcome, requestError } from '../graphql/errors.ts';
@@ -47,6 +48,12 @@ import {
 } from './pool.type.ts';
 import { purchasePool, renewPool } from './purchase.service.ts';
 import type { Purchase } from './purchase.service.ts';
+
+const CURSORS = {
+  CREATED_AT: cursorsOf('pools by CREATED_AT', 'TEXT', 'TEXT'),
+  NAME: cursorsOf('pools by NAME', 'TEXT', 'TEXT'),
+  ENDS_AT: cursorsOf('pools by ENDS_AT', 'TIME', 'TEXT'),
+};
 
 const NOTHING_BOUGHT = { pool: null, period: null, wallet: null, ledgerEntries: null, replayed: false };
 
@@ -203,13 +210,13 @@ async function poolPage(
   page: PageRequest & { orderBy?: PoolOrder | null },
   wanted: PoolQuery,
 ): Promise<Connection<Pool>> {
-  const position = positionOf(page, 2);
   const { field = 'CREATED_AT', direction = 'DESC' } = page.orderBy ?? {};
+  const position = positionOf(page, CURSORS[field]);
   const rows = await findPools(context.em, wanted, { ...position, order: { field, direction } });
   return connectionFrom(rows, {
     position,
     totalCount: () => countPools(context.em, wanted),
-    cursor: ({ sortValues }) => encodeCursor(sortValues),
+    cursor: ({ sortValues }) => CURSORS[field].encode(sortValues),
     node: ({ pool }): Pool => pool,
   });
 }

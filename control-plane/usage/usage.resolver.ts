@@ -3,8 +3,9 @@ import 'reflect-metadata';
 import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root, Subscription } from 'type-graphql';
 import { User } from '../accounts/user.type.ts';
 import { AdminQuery } from '../graphql/admin-query.ts';
-import { connectionFrom, encodeCursor, positionOf } from '../graphql/connections.ts';
+import { connectionFrom, positionOf } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
+import { cursorsOf } from '../graphql/cursors.ts';
 import { Authorized, isAdminFor, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { requestError, UserFailure } from '../graphql/errors.ts';
@@ -22,6 +23,8 @@ import {
   UsageSummary,
   UsageTotals,
 } from './usage.types.ts';
+
+const CURSORS = cursorsOf('requests by CREATED_AT', 'TIME', 'TEXT');
 
 /** Requests of one user. */
 @Resolver(() => User)
@@ -145,12 +148,12 @@ async function pageOf(
   conditions: UsageConditions,
 ): Promise<Connection<UsageView>> {
   const { direction = 'DESC' } = page.orderBy ?? {};
-  const position = positionOf(page, 2);
+  const position = positionOf(page, CURSORS);
   const rows = await context.usage.page(context.em, conditions, { ...position, direction });
   return connectionFrom(rows, {
     position,
     totalCount: () => context.usage.count(context.em, conditions),
-    cursor: (row) => encodeCursor(row.sortValues),
+    cursor: (row) => CURSORS.encode(row.sortValues),
     node: (row) => row.entry,
   });
 }

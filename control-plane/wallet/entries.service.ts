@@ -51,7 +51,7 @@ export async function entriesPage(
 ): Promise<EntryView[]> {
   const { beyondSql, orderSql } = readingOf(page);
   const [seq] = page.from ?? [];
-  const beyond = typeof seq === 'number' ? sql`e.seq ${beyondSql} ${seq}` : sql`true`;
+  const beyond = seq === undefined ? sql`true` : sql`e.seq ${beyondSql} ${seq}::bigint`;
   const rows = await query<EntryRow>(
     em,
     selectEntries(

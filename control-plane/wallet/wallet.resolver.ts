@@ -9,8 +9,9 @@ import { User } from '../accounts/user.type.ts';
 import { AdminQuery } from '../graphql/admin-query.ts';
 import { audit } from '../audit/audit.service.ts';
 import type { Lookup } from '../database/batches.ts';
-import { connectionFrom, encodeCursor, positionOf } from '../graphql/connections.ts';
+import { connectionFrom, positionOf } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
+import { cursorsOf } from '../graphql/cursors.ts';
 import { actorOf, Authorized, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { outcome } from '../graphql/errors.ts';
@@ -42,6 +43,8 @@ import {
   WalletPayload,
   WalletSettingsInput,
 } from './wallet.types.ts';
+
+const CURSORS = cursorsOf('entries', 'BIGINT');
 
 /** The field `wallet` of a user. */
 @Resolver(() => User)
@@ -139,13 +142,13 @@ async function ledgerPage(
   page: LedgerArguments,
   walletId: string | null,
 ): Promise<Connection<LedgerEntry>> {
-  const position = positionOf(page, 1);
+  const position = positionOf(page, CURSORS);
   const conditions: EntryConditions = { walletId, kinds: page.kinds ?? null, range: page.range ?? null };
   const rows = await entriesPage(context.em, conditions, position);
   return connectionFrom(rows, {
     position,
     totalCount: () => countEntries(context.em, conditions),
-    cursor: (row) => encodeCursor([row.seq]),
+    cursor: (row) => CURSORS.encode([row.seq]),
     node: (row) => row,
   });
 }

@@ -1,8 +1,9 @@
 /** GraphQL operations of webhook endpoints. Each user has separate endpoints. */
 import 'reflect-metadata';
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import { connectionFrom, encodeCursor, PageArguments, positionOf } from '../graphql/connections.ts';
+import { connectionFrom, PageArguments, positionOf } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
+import { cursorsOf } from '../graphql/cursors.ts';
 import { Authorized, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { outcome } from '../graphql/errors.ts';
@@ -29,6 +30,8 @@ import {
   WebhookEndpointUpdateInput,
 } from './webhook.type.ts';
 
+const CURSORS = cursorsOf('deliveries', 'TEXT');
+
 /** Lists and changes the caller's endpoints. */
 @Resolver(() => WebhookEndpoint)
 export class WebhookResolver {
@@ -46,12 +49,12 @@ export class WebhookResolver {
     @Ctx() context: Context,
     @Args(() => PageArguments) page: PageArguments,
   ): Promise<Connection<WebhookDelivery>> {
-    const position = positionOf(page, 1);
+    const position = positionOf(page, CURSORS);
     const rows = await deliveriesOf(context.em, endpoint.id, position);
     return connectionFrom(rows, {
       position,
       totalCount: null,
-      cursor: (row) => encodeCursor([row.id]),
+      cursor: (row) => CURSORS.encode([row.id]),
       node: (row): WebhookDelivery => row,
     });
   }
