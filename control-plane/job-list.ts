@@ -30,6 +30,7 @@ import { reportUpstreams } from './webhooks/upstream-events.ts';
 import { rollUpAll, rollUpRecent } from './status/roll-up.service.ts';
 import { probeDue } from './upstreams/probing.ts';
 import { pruneIdempotencyRecords } from './usage/idempotency.service.ts';
+import { sumUpAllHours, sumUpHours } from './usage/hour-sums.service.ts';
 import { dropPartitions, makePartitions } from './usage/retention.service.ts';
 import type { PartitionWidth } from './process/settings.ts';
 import { sweepLeases } from './wallet/lease.end.ts';
@@ -53,7 +54,7 @@ const ROTATE_SECRETS_MS = 60_000;
 const PROBE_MS = 20_000;
 const REPORT_UPSTREAMS_MS = 10_000;
 const FIGURES_MS = 15_000;
-const UPTIME_MS = 60_000;
+const SUM_UP_MS = 60_000;
 const PRUNE_MS = 60 * 60 * 1000;
 
 const alarms = new Gauge({
@@ -110,8 +111,10 @@ const PLANS = {
   'webhook deliveries': { everyMs: PRUNE_MS, work: ({ em }) => pruneDeliveries(em()) },
   'secret key': { everyMs: ROTATE_SECRETS_MS, work: rotateSecrets },
   figures: { everyMs: FIGURES_MS, work: ({ em }) => readFigures(em()) },
-  uptime: { everyMs: UPTIME_MS, work: ({ em }) => rollUpRecent(em()) },
+  uptime: { everyMs: SUM_UP_MS, work: ({ em }) => rollUpRecent(em()) },
   'uptime of late reports': { everyMs: PRUNE_MS, work: ({ em }) => rollUpAll(em()) },
+  'hours of usage': { everyMs: SUM_UP_MS, work: ({ em }) => sumUpHours(em()) },
+  'old hours of usage': { everyMs: PRUNE_MS, work: ({ em }) => sumUpAllHours(em()) },
   budgets: { everyMs: PRUNE_MS, work: ({ em }) => pruneBudgets(em()) },
   'usage export': { everyMs: PRUNE_MS, work: ({ em }) => stopAbandonedExport(em()) },
   // A usage row can only be inserted if the partition of its month exists.

@@ -7,6 +7,7 @@ import type { PolicyVersionRow, UserRow } from './accounts/account.entity.ts';
 import { groupRatios, modelsById } from './catalog/catalog.service.ts';
 import { ModelSchema } from './catalog/model.entity.ts';
 import type { GroupRatioRow, ModelRow } from './catalog/model.entity.ts';
+import { query, sql } from './database/sql.ts';
 import { KeySchema } from './keys/key.entity.ts';
 import type { KeyRow } from './keys/key.entity.ts';
 import { CredentialSchema, RouteSchema } from './upstreams/upstream.entity.ts';
@@ -18,6 +19,24 @@ type Found<Row> = Promise<ReadonlyMap<string, Row>>;
 /** Users by id. */
 export async function usersById(em: EntityManager, ids: readonly string[]): Found<UserRow> {
   return byId(await em.find(UserSchema, { id: { $in: [...ids] } }));
+}
+
+/** The owner of each wallet, by wallet id. */
+export async function ownersOfWallets(em: EntityManager, walletIds: readonly string[]): Found<UserRow> {
+  const wallets = await query<{ id: string; user_id: string }>(
+    em,
+    sql`select id, user_id from wallet where id = any(${[...walletIds]}::text[])`,
+  );
+  const users = await usersById(
+    em,
+    wallets.map(({ user_id: userId }) => userId),
+  );
+  return new Map(
+    wallets.flatMap(({ id, user_id: userId }) => {
+      const user = users.get(userId);
+      return user ? [[id, user] as const] : [];
+    }),
+  );
 }
 
 /** Versions of the privacy policy by id. */

@@ -10,6 +10,7 @@ import { ofWallet } from '../usage/usage.service.ts';
 import type { UsageConditions, WalletConditions } from '../usage/usage.service.ts';
 import { POSTGRES_USAGE } from '../usage/usage.reader.ts';
 import type { UsageReader } from '../usage/usage.reader.ts';
+import { hoursIn } from '../usage/timing.service.ts';
 import { conditionsOf } from './conditions.ts';
 import type { ChConditions } from './conditions.ts';
 import { answers, reasonOf } from './export.metrics.ts';
@@ -21,6 +22,7 @@ import { readState } from './state.ts';
 import type { ExportState } from './state.ts';
 import { ch, tableOf } from './statement.ts';
 import { isPostgresTime } from './times.ts';
+import { timingsIn } from './timings.ts';
 import type { ClickHouseStore } from './store.ts';
 
 /** If ClickHouse lacks requests that are older, PostgreSQL answers. */
@@ -87,6 +89,18 @@ export class ClickHouseUsage implements UsageReader {
         theirs: () => POSTGRES_USAGE.sets(em, span, request),
       },
     );
+
+  timings: UsageReader['timings'] = (em, span, request) => {
+    const range = hoursIn(span.range);
+    return this.#ask(
+      em,
+      { ...span.conditions, range },
+      {
+        ours: ({ table, conditions }) => timingsIn({ em, store: this.#store, table }, conditions, request),
+        theirs: () => POSTGRES_USAGE.timings(em, span, request),
+      },
+    );
+  };
 
   async #ask<Answer>(
     em: EntityManager,

@@ -10,14 +10,15 @@ import type { ChStatement } from './statement.ts';
 import type { ChRow, ClickHouseStore } from './store.ts';
 
 /** Start of the point that a row belongs to, in seconds since 1970; weeks begin on Monday. */
-const BUCKETS: Record<BucketWidth, ChStatement> = {
+export const BUCKETS: Record<BucketWidth, ChStatement> = {
   HOUR: ch`toUnixTimestamp(toStartOfHour(at))`,
   DAY: ch`toUnixTimestamp(toStartOfDay(at))`,
   WEEK: ch`toUnixTimestamp(toDateTime(toMonday(at), 'UTC'))`,
   MONTH: ch`toUnixTimestamp(toDateTime(toStartOfMonth(at), 'UTC'))`,
 };
 
-const COLUMNS: Record<Dimension, ChStatement> = {
+/** The column of each dimension. Users are grouped by wallet. */
+export const COLUMNS: Record<Dimension, ChStatement> = {
   MODEL: ch`toString(model_name)`,
   KEY: ch`key_id`,
   POOL: ch`if(pool_id = '', 'none', pool_id)`,
@@ -84,7 +85,8 @@ type Group = Sets['groups'][number];
 function groupIn(row: ChRow, groupBy: readonly Dimension[], names: Names): Group {
   const parts = groupBy.map((dimension, at) => ({ dimension, text: textIn(row, `d${at}`) }));
   const key = parts.map(({ dimension, text }) => nameIn(names, dimension, text)).join('/');
-  const label = groupBy.length === 1 && groupBy[0] === 'KEY' ? names.keys.get(key) : undefined;
+  const [only, ...others] = groupBy;
+  const label = only && others.length === 0 ? names.labels.get(textIn(row, 'd0')) : undefined;
   return { key, label: label ?? key, totals: totalsIn(row) };
 }
 
@@ -106,18 +108,19 @@ function totalsIn(row: ChRow): Totals {
   };
 }
 
-/** Names of keys by id, and users by wallet. */
+/** Labels of values of the first dimension, and users by wallet. */
 interface Names {
-  keys: ReadonlyMap<string, string>;
+  labels: ReadonlyMap<string, string>;
   users: ReadonlyMap<string, string>;
 }
 
 /** A dimension's value as the API shows it: users instead of wallets. */
-function nameIn(names: Names, dimension: Dimension, text: string): string {
+export function nameIn(names: Names, dimension: Dimension, text: string): string {
   return dimension === 'USER' ? (names.users.get(text) ?? text) : text;
 }
 
-async function namesOf(
+/** The names that the rows of sets need. */
+export async function namesOf(
   em: EntityManager,
   {
     groupBy,
@@ -131,17 +134,30 @@ async function namesOf(
     return [...new Set([...groups, ...(at === 0 ? series : [])].map((row) => textIn(row, `d${at}`)))];
   };
   return {
-    keys: await pairs(
-      em,
-      texts('KEY'),
-      (ids) => sql`select id, name as value from api_key where id = any(${ids}::text[])`,
-    ),
+    labels: groupBy[0] ? await labelsOf(em, groupBy[0], texts(groupBy[0])) : new Map(),
     users: await pairs(
       em,
       texts('USER'),
       (ids) => sql`select id, user_id as value from wallet where id = any(${ids}::text[])`,
     ),
   };
+}
+
+/** Statements that find the labels of values where they differ from the values. */
+const LABELS: Partial<Record<Dimension, (ids: string[]) => ReturnType<typeof sql>>> = {
+  KEY: (ids) => sql`select id, name as value from api_key where id = any(${ids}::text[])`,
+  POOL: (ids) => sql`select id, name as value from pools where id = any(${ids}::text[])`,
+  USER: (ids) => sql`select w.id, u.email as value from wallet w join users u on u.id = w.user_id
+    where w.id = any(${ids}::text[])`,
+};
+
+async function labelsOf(
+  em: EntityManager,
+  dimension: Dimension,
+  ids: string[],
+): Promise<ReadonlyMap<string, string>> {
+  const statement = LABELS[dimension];
+  return statement ? pairs(em, ids, statement) : new Map();
 }
 
 async function pairs(

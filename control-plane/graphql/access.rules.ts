@@ -62,6 +62,7 @@ export const FIELD_RULES: Readonly<Record<string, TokenRule>> = {
   'AdminQuery.systemHealth': 'ADMIN_NODES',
   'AdminQuery.topUps': 'ADMIN_WALLET',
   'AdminQuery.usage': 'ADMIN_USERS',
+  'AdminQuery.traffic': ['ADMIN_UPSTREAMS', 'ADMIN_NODES'],
   'AdminQuery.usageSummary': 'ADMIN_USERS',
   'AdminQuery.user': ['ADMIN_USERS', 'ADMIN_WALLET'],
   'AdminQuery.users': ['ADMIN_USERS', 'ADMIN_WALLET'],

@@ -40,8 +40,6 @@ const PLACES: Readonly<Record<string, string>> = {
   'Wallet.topUps': 'viewer { wallet { # } }',
   'WebhookEndpoint.deliveries': 'webhookEndpoints { # }',
 };
-/** Orders that administrators may use for single users only. */
-const OF_ONE_USER: ReadonlySet<string> = new Set(['COST', 'LATENCY']);
 
 interface List {
   name: string;
@@ -67,9 +65,7 @@ const lists = ((): List[] => {
             const values = isInputObjectType(input) && getNamedType(input.getFields()['field']?.type);
             const orders = isEnumType(values) ? values.getValues().map(({ name }) => name) : [undefined];
             const name = `${type.name}.${field.name}`;
-            return orders
-              .filter((order) => type.name !== 'AdminQuery' || !order || !OF_ONE_USER.has(order))
-              .map((order) => ({ name, kind: getNamedType(field.type).name, order }));
+            return orders.map((order) => ({ name, kind: getNamedType(field.type).name, order }));
           })
       : [],
   );

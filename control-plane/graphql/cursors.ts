@@ -1,6 +1,6 @@
 /**
- * Cursors of lists. A cursor is opaque for clients: the name of its list and order, and the sort values of one
- * item. Clients can send any text, so that each value is checked before a query converts it to its type.
+ * Cursors of lists. A cursor is opaque for clients: the name of its list and order, and the sort values of
+ * one item. Clients can send any text, so that each value is checked before a query converts it to its type.
  */
 import { requestError } from './errors.ts';
 
@@ -33,8 +33,8 @@ export interface Cursors {
   /** The cursor of an item with these sort values. */
   encode(values: readonly CursorValue[]): string;
   /**
-   * The sort values in a cursor of this list. Throws BAD_USER_INPUT for a cursor of another list or order, and
-   * for any other text.
+   * The sort values in a cursor of this list. Throws BAD_USER_INPUT for a cursor of another list or order,
+   * and for any other text.
    */
   decode(cursor: string): CursorValue[];
 }

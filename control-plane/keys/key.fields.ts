@@ -115,7 +115,16 @@ export class KeyFields {
       const batchKey = summaryKey(key.id, { range, bucket: bucket ?? null });
       const summary = await context.batches.load(summariesByKey, batchKey);
       if (!summary) throw new Error(`No summary was loaded for the key ${key.id}.`);
-      return { ...summary, before: () => context.batches.load(totalsBeforeByKey, batchKey) };
+      return {
+        ...summary,
+        before: () => context.batches.load(totalsBeforeByKey, batchKey),
+        timings: () =>
+          context.usage.timings(
+            context.em,
+            { range, conditions: { keyIds: [key.id] }, byOwner: true },
+            { groupBy: null, bucket: bucket ?? null },
+          ),
+      };
     } catch (error) {
       if (error instanceof UserFailure) throw requestError('BAD_USER_INPUT', error.message);
       throw error;

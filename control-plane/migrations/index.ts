@@ -67,6 +67,7 @@ import { LedgerSeals } from './077-ledger-seals.ts';
 import { PartitionWidth } from './078-partition-width.ts';
 import { UsageExport } from './080-usage-export.ts';
 import { MendedChecks } from './082-mended-checks.ts';
+import { Latency } from './085-latency.ts';
 import { FoldedLeases } from './089-folded-leases.ts';
 import { UnsortedUsage } from './090-unsorted-usage.ts';
 
@@ -138,6 +139,7 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '078-partition-width', class: PartitionWidth },
   { name: '080-usage-export', class: UsageExport },
   { name: '082-mended-checks', class: MendedChecks },
+  { name: '085-latency', class: Latency },
   { name: '089-folded-leases', class: FoldedLeases },
   { name: '090-unsorted-usage', class: UnsortedUsage },
 ];

@@ -93,6 +93,7 @@ import { AdminIncidentsResolver, StatusResolver } from '../status/status.resolve
 import { RetentionResolver } from '../usage/retention.resolver.ts';
 import { AttemptFields } from '../usage/attempt.resolver.ts';
 import { ReceiptResolver } from '../usage/receipt.resolver.ts';
+import { TrafficResolver } from '../usage/traffic.resolver.ts';
 import { UsageFields } from '../usage/usage.fields.ts';
 import {
   AdminUsageResolver,
@@ -186,6 +187,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   UserUsageResolver,
   SummaryFields,
   AdminUsageResolver,
+  TrafficResolver,
   UsageResolver,
   UsageFields,
   ReceiptResolver,

@@ -5,6 +5,7 @@ import { setsOf } from './summary.sets.ts';
 import type { BucketWidth, Dimension, Sets, Totals } from './summary.sets.ts';
 import { summarySource } from './summary.source.ts';
 import type { SummarySpan, WidestSpan } from './summary.source.ts';
+import type { SummaryTimings } from './timing.service.ts';
 import { POSTGRES_USAGE } from './usage.reader.ts';
 import type { UsageReader } from './usage.reader.ts';
 import { ofWallet } from './usage.service.ts';
@@ -15,10 +16,12 @@ export interface Summary extends Sets {
   asOf: Date;
   /** Asks for the totals of the preceding range of the same length; undefined if they are unknown. */
   before(): Promise<Totals | undefined>;
+  /** Asks for the times of succeeded requests. */
+  timings(): Promise<SummaryTimings>;
 }
 
-/** A summary without the totals of the preceding range. */
-export type PresentSummary = Omit<Summary, 'before'>;
+/** A summary without what is asked for later. */
+export type PresentSummary = Omit<Summary, 'before' | 'timings'>;
 
 /** A request for a summary. `bucket` is the time span of each point; if it is null, there is no series. */
 export interface SummaryRequest {
@@ -79,6 +82,7 @@ export async function summarise(
       const before = { range: spanBefore(range), conditions, byOwner: false };
       return (await usage.sets(em, before, NO_SETS)).totals;
     },
+    timings: () => usage.timings(em, span, { groupBy: groupBy[0] ?? null, bucket }),
   };
 }
 
@@ -147,7 +151,8 @@ function setsOfKeys(em: EntityManager, keyIds: readonly string[], { range, bucke
   });
 }
 
-function checkSpan(range: { from: Date; to: Date }, bucket: BucketWidth | null): void {
+/** Throws INVALID if the range is empty or longer than 400 days, or if there are too many points. */
+export function checkSpan(range: { from: Date; to: Date }, bucket: BucketWidth | null): void {
   const spanMs = range.to.getTime() - range.from.getTime();
   if (spanMs <= 0 || spanMs > RANGE_MS_MAX)
     throw new UserFailure('INVALID', 'Choose a range above zero and up to 400 days.', 'range');

@@ -41,7 +41,7 @@ const NOTHING = sql`null::text`;
 /**
  * Start of the point that a row belongs to; weeks begin on Monday. `date_bin` is cheaper than `date_trunc`.
  */
-const BUCKETS: Record<BucketWidth, Statement> = {
+export const BUCKETS: Record<BucketWidth, Statement> = {
   HOUR: sql`date_bin('1 hour', at, '1970-01-05T00:00Z')`,
   DAY: sql`date_bin('1 day', at, '1970-01-05T00:00Z')`,
   WEEK: sql`date_bin('7 days', at, '1970-01-05T00:00Z')`,
@@ -49,7 +49,7 @@ const BUCKETS: Record<BucketWidth, Statement> = {
 };
 
 /** The column of each dimension. Users are grouped by wallet, and looked up only in the result. */
-const COLUMNS: Record<Dimension, Statement> = {
+export const COLUMNS: Record<Dimension, Statement> = {
   MODEL: sql`model_name`,
   KEY: sql`key_id`,
   POOL: sql`coalesce(nullif(pool_id, ''), 'none')`,
@@ -57,6 +57,13 @@ const COLUMNS: Record<Dimension, Statement> = {
   STATUS: sql`status`,
   GROUP: sql`upper(billing_group)`,
   USER: sql`wallet_id`,
+};
+
+/** The label of a group where it differs from its key. */
+const LABELS: Partial<Record<Dimension, Statement>> = {
+  KEY: sql`(select name from api_key where id = s.one)`,
+  POOL: sql`(select name from pools where id = s.one)`,
+  USER: sql`(select u.email from wallet w join users u on u.id = w.user_id where w.id = s.one)`,
 };
 
 const SUMS = sql`coalesce(sum(requests), 0)::integer as requests, coalesce(sum(failed), 0)::integer as failed,
@@ -120,9 +127,8 @@ function groupsOf({ groupBy, groupsMax }: SetsRequest): Statement {
     .slice(0, groupBy.length)
     .map((column, at) => keyOf(groupBy[at], column))
     .reduce((left, right) => sql`${left} || '/' || ${right}`);
-  const isKeys = groupBy.length === 1 && groupBy[0] === 'KEY';
-  // The label of a group where it differs from its key.
-  const label = isKeys ? sql`(select name from api_key where id = s.one)` : NOTHING;
+  const [only, ...others] = groupBy;
+  const label = only && others.length === 0 ? (LABELS[only] ?? NOTHING) : NOTHING;
   return sql`(select json_agg(g) from (
     select s.*, ${key} as key, ${label} as label
     from (select one, two, three, ${SUMS} from sums group by 1, 2, 3

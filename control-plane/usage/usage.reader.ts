@@ -5,6 +5,7 @@ import { setsOf } from './summary.sets.ts';
 import type { Sets, SetsRequest } from './summary.sets.ts';
 import { summarySource } from './summary.source.ts';
 import type { SummarySpan } from './summary.source.ts';
+import { timingsOf } from './timing.service.ts';
 import { usagePage } from './usage.service.ts';
 import { usageLines } from './usage.table.ts';
 
@@ -18,6 +19,8 @@ export interface UsageReader {
   lines: typeof usageLines;
   /** Totals, series and groups of a range, with all requests that were settled before `asOf`. */
   sets(em: EntityManager, span: SummarySpan, request: SetsRequest): Promise<Sets & { asOf: Date }>;
+  /** Times of succeeded requests; see `timingsOf`. */
+  timings: typeof timingsOf;
 }
 
 /** Reads from PostgreSQL, which has every settled request at once. */
@@ -25,6 +28,7 @@ export const POSTGRES_USAGE: UsageReader = {
   page: usagePage,
   count: countUsage,
   lines: usageLines,
+  timings: timingsOf,
   sets: async (em, span, request) => {
     const asOf = new Date();
     return { ...(await setsOf(em, summarySource(span), request)), asOf };

@@ -12,6 +12,8 @@ import { requestError, UserFailure } from '../graphql/errors.ts';
 import type { Event } from '../database/events.ts';
 import { summarise } from './summary.service.ts';
 import type { Summary, SummaryRequest } from './summary.service.ts';
+import type { SummaryTimings } from './timing.service.ts';
+import { UsageTimings } from './timing.types.ts';
 import { usageOfRequest, usagePage } from './usage.service.ts';
 import type { UsageConditions, UsageView } from './usage.service.ts';
 import {
@@ -81,6 +83,11 @@ export class SummaryFields {
   })
   previousTotals(@Root() summary: Summary): Promise<UsageTotals | undefined> {
     return summary.before();
+  }
+
+  @FieldResolver(() => UsageTimings, { description: 'Times of the succeeded requests.' })
+  timings(@Root() summary: Summary): Promise<SummaryTimings> {
+    return summary.timings();
   }
 }
 

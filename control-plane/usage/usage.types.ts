@@ -261,7 +261,9 @@ export class UsageGroupRow {
   @Field(() => String, { description: 'Values of the dimensions, joined by a slash.' })
   key!: string;
 
-  @Field(() => String, { description: 'The same values in readable form, e.g. the name of a key.' })
+  @Field(() => String, {
+    description: 'The same values in readable form: names of keys and pools, addresses of users.',
+  })
   label!: string;
 
   @Field(() => UsageTotals, { description: 'Sums of the group.' })

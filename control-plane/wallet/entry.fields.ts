@@ -1,11 +1,12 @@
-/** Fields of a ledger entry on the API that need a look-up: its reference, reversed entry and actor. */
+/** Fields of a ledger entry on the API that need a look-up: reference, reversed entry, owner and actor. */
 import 'reflect-metadata';
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { AuditActor } from '../audit/audit.resolver.ts';
 import { isAdminFor } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
-import { usersById } from '../lookups.ts';
+import { User } from '../accounts/user.type.ts';
+import { ownersOfWallets, usersById } from '../lookups.ts';
 import { entriesOfTransactions } from './entries.service.ts';
 import type { EntryView } from './entries.service.ts';
 import { LedgerEntry } from './wallet.types.ts';
@@ -41,6 +42,11 @@ export class EntryFields {
     const key = lookupKeyOf(entry.walletId, entry.reversesId);
     const entries = (await context.batches.load(entriesByLookupKey, key)) ?? [];
     return entries.find((one) => one.bucket === entry.bucket) ?? entries[0] ?? null;
+  }
+
+  @FieldResolver(() => User, { nullable: true, description: 'The owner of the wallet.' })
+  async owner(@Root() { walletId }: EntryView, @Ctx() { batches }: Context): Promise<User | null> {
+    return (await batches.load(ownersOfWallets, walletId)) ?? null;
   }
 
   @FieldResolver(() => AuditActor, {

@@ -1,0 +1,148 @@
+/**
+ * The job that computes the times of requests, and the traffic of upstreams and nodes, by hour. It computes
+ * whole hours from the rows of the usage log, outside of the settlement, so that a repeated or interrupted
+ * run changes nothing. An hour is computed again when the log has another number of rows for it.
+ */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { inTransaction, query, sql } from '../database/sql.ts';
+import type { Statement } from '../database/sql.ts';
+import { FAILED_CODES, FAILED_OUTCOMES } from '../status/uptime.rules.ts';
+import { BUCKET_BOUNDS_MS } from './timing.buckets.ts';
+
+/** Days for which the sums are kept: the longest range of a summary. */
+const KEEP_DAYS = 400;
+/** Hours that the frequent run compares with the log: nodes report requests of at most 48 hours ago. */
+const RECENT_HOURS = 50;
+/** Maximum number of hours that one run computes; the next run continues with earlier hours. */
+const HOURS_PER_RUN = 1000;
+const DAY_HOURS = 24;
+/**
+ * An unfinished hour with more rows is computed again only after it grew by a tenth, so that a busy hour is
+ * read about ten times in all and not once per run.
+ */
+const ROWS_OFTEN = 100_000;
+const TABLES = ['usage_timing', 'usage_timing_all', 'traffic_hour', 'traffic_timing'] as const;
+
+/** Computes the hours of the last two days whose rows changed. */
+export function sumUpHours(em: EntityManager): Promise<void> {
+  return sumUp(em, RECENT_HOURS);
+}
+
+/**
+ * Computes missing hours, as after an update from a release without these sums, and deletes the sums of hours
+ * beyond the longest range of a summary.
+ */
+export async function sumUpAllHours(em: EntityManager): Promise<void> {
+  await sumUp(em, KEEP_DAYS * DAY_HOURS);
+  for (const table of [...TABLES, 'hour_summed'])
+    await query(em, {
+      text: `delete from ${table} where hour < clock_timestamp() - make_interval(days => $1)`,
+      values: [KEEP_DAYS],
+    });
+}
+
+async function sumUp(em: EntityManager, hours: number): Promise<void> {
+  for (const { hour } of await changedHours(em, hours)) await sumUpHour(em, hour);
+}
+
+/** Hours to compute, newest first. Dropped months are left out. */
+function changedHours(em: EntityManager, hours: number): Promise<{ hour: string }[]> {
+  return query(
+    em,
+    sql`
+    select log.hour::text from (select hour, sum(requests)::bigint as requests from usage_hour_all
+      where hour > clock_timestamp() - make_interval(hours => ${hours}) group by hour) log
+    left join hour_summed as done on done.hour = log.hour
+    where done.requests is distinct from log.requests
+      and (done.requests is null or log.requests < ${ROWS_OFTEN} or log.requests >= done.requests * 1.1
+        or log.hour < date_trunc('hour', clock_timestamp(), 'UTC'))
+      and not exists (select from usage_partition p
+        where p.dropped_at is not null and log.hour >= p.lower_at and log.hour < p.upper_at)
+    order by log.hour desc limit ${HOURS_PER_RUN}`,
+  );
+}
+
+/** Computes one hour. The lock prevents that an older count replaces a newer one. */
+async function sumUpHour(em: EntityManager, hour: string): Promise<void> {
+  await inTransaction(em, async (inner) => {
+    await query(inner, sql`select pg_advisory_xact_lock(hashtextextended('hour sums', 0))`);
+    for (const table of TABLES)
+      await query(inner, { text: `delete from ${table} where hour = $1::timestamptz`, values: [hour] });
+    await query(inner, insertSums(hour));
+  });
+}
+
+function insertSums(hour: string): Statement {
+  return sql`
+    with log as materialized (${rowsOf(hour)}),
+    noted as (
+      insert into hour_summed (hour, requests) select ${hour}::timestamptz, count(*) from log
+      on conflict (hour) do update set requests = excluded.requests),
+    times as materialized (
+      select wallet_id, key_id, model_name, pool_id, billing_group, source, measure, bucket,
+        count(*)::integer as count
+      from log cross join lateral (values ('DURATION', duration), ('TTFT', ttft)) as m (measure, bucket)
+      where status = 'SUCCEEDED' and bucket is not null group by 1, 2, 3, 4, 5, 6, 7, 8),
+    owned as (
+      insert into usage_timing (hour, wallet_id, key_id, model_name, pool_id, billing_group, source, measure,
+        buckets, counts)
+      select ${hour}::timestamptz, wallet_id, key_id, model_name, pool_id, billing_group, source, measure,
+        array_agg(bucket order by bucket), array_agg(count order by bucket)
+      from times group by 2, 3, 4, 5, 6, 7, 8),
+    everybody as (
+      insert into usage_timing_all (hour, model_name, pool_id, billing_group, source, measure,
+        buckets, counts)
+      select ${hour}::timestamptz, model_name, pool_id, billing_group, source, measure,
+        array_agg(bucket order by bucket), array_agg(count order by bucket)
+      from (select model_name, pool_id, billing_group, source, measure, bucket, sum(count)::integer as count
+        from times group by 1, 2, 3, 4, 5, 6) added group by 2, 3, 4, 5, 6),
+    tries as materialized (${triesOf()}),
+    counted as (
+      insert into traffic_hour (subject, hour, subject_id, requests, failed)
+      select subject, ${hour}::timestamptz, subject_id, count(*)::integer,
+        (count(*) filter (where failed))::integer
+      from tries group by 1, 3)
+    insert into traffic_timing (subject, hour, subject_id, measure, buckets, counts)
+    select subject, ${hour}::timestamptz, subject_id, measure,
+      array_agg(bucket order by bucket), array_agg(count order by bucket)
+    from (select subject, subject_id, measure, bucket, count(*)::integer as count
+      from tries cross join lateral (values ('DURATION', duration), ('TTFT', ttft)) as m (measure, bucket)
+      where bucket is not null group by 1, 2, 3, 4) added group by 1, 3, 4`;
+}
+
+/** The rows of an hour with the buckets of their times. */
+function rowsOf(hour: string): Statement {
+  return sql`select wallet_id, key_id, model_name, coalesce(pool_id, '') as pool_id, billing_group, source,
+      status, outcome, error_code, node_id, route_id, attempts,
+      ${bucketOf(sql`latency_ms`)} as duration, ${bucketOf(sql`ttft_ms`)} as ttft
+    from usage_entry
+    where at >= ${hour}::timestamptz and at < ${hour}::timestamptz + interval '1 hour'`;
+}
+
+/** SQL of the number of the bucket of a time in ms; null for no time. */
+export function bucketOf(ms: Statement): Statement {
+  return sql`(width_bucket(${ms}, ${[...BUCKET_BOUNDS_MS]}::integer[]) - 1)::smallint`;
+}
+
+/**
+ * Requests of nodes, and attempts of upstreams, with times of those that succeeded. The usage row itself
+ * describes an only attempt. Later attempts have no time to the first token, because it is measured from
+ * the start of the request. Attempts of deleted routes are left out.
+ */
+function triesOf(): Statement {
+  const failed = sql`(outcome = any(${[...FAILED_OUTCOMES]}::text[])
+    or coalesce(error_code = any(${[...FAILED_CODES]}::text[]), false))`;
+  const succeeded = (bucket: Statement) => sql`case when status = 'SUCCEEDED' then ${bucket} end`;
+  const times = sql`${succeeded(sql`duration`)} as duration, ${succeeded(sql`ttft`)} as ttft`;
+  return sql`
+    select 'NODE' as subject, node_id as subject_id, ${failed} as failed, ${times} from log
+    union all
+    select 'UPSTREAM', r.provider_id, outcome = 'UPSTREAM_FAILED', ${times}
+    from log join route r on r.id = log.route_id where attempts is null
+    union all
+    select 'UPSTREAM', r.provider_id, a.outcome in ('BROKE_OFF', 'FAILED'),
+      case when a.outcome = 'ANSWERED' then ${bucketOf(sql`a.ms`)} end, null
+    from log cross join lateral
+      jsonb_to_recordset(attempts) as a ("routeId" text, outcome text, ms integer)
+    join route r on r.id = a."routeId" where attempts is not null and a.outcome <> 'SKIPPED'`;
+}

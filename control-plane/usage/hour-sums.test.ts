@@ -1,0 +1,268 @@
+/** Times of requests, and traffic of upstreams and nodes, equal what the rows of the usage log say. */
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openMoney, reported } from '../../test/money-fixture.ts';
+import type { Money } from '../../test/money-fixture.ts';
+import { query, sql } from '../database/sql.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { sumUpAllHours, sumUpHours } from './hour-sums.service.ts';
+import type { ReportedUsage } from './settlement.rules.ts';
+import { settle } from './settlement.service.ts';
+import { summarise } from './summary.service.ts';
+import type { BucketWidth, Dimension } from './summary.sets.ts';
+import type { Percentiles } from './timing.buckets.ts';
+import { trafficOf } from './traffic.service.ts';
+import type { UsageConditions } from './usage.service.ts';
+
+const HOUR_MS = 3_600_000;
+const SPREAD_HOURS = 40;
+const ROWS = 240;
+const MODELS = ['swift', 'budget'];
+const STATUSES = ['SUCCEEDED', 'SUCCEEDED', 'FAILED'] as const;
+const TOLERANCE = 0.033;
+/** Leaves time to shrink a failing example. */
+const FOR_EXAMPLES_MS = 120_000;
+/** Start of the current hour, so that no row of this test lies in the future. */
+const hour = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
+
+let money: Money;
+let wallets: { userId: string; walletId: string }[];
+let nodeIds: string[];
+let records: ReportedUsage[];
+
+beforeAll(async () => {
+  money = await openMoney();
+  await query(money.em(), sql`select usage_make_partitions(now() - interval '3 days', now())`);
+  wallets = [await money.wallet({}), await money.wallet({})];
+  nodeIds = [(await money.node()).nodeId, (await money.node()).nodeId];
+  records = Array.from({ length: ROWS }, (_, index) => recordOf(index));
+  for (const [at, nodeId] of nodeIds.entries())
+    await settleAt(
+      nodeId,
+      records.filter((_, index) => index % 2 === at),
+    );
+  await sumUpHours(money.em());
+}, FOR_EXAMPLES_MS);
+afterAll(() => money.close());
+
+function recordOf(index: number): ReportedUsage {
+  return reported({
+    ...{ journalId: null, leaseId: null, seq: null, cost: 0n },
+    walletId: wallets[index % 2]?.walletId ?? '',
+    keyId: `key_${index % 3}`,
+    modelName: MODELS[index % MODELS.length] ?? '',
+    status: STATUSES[index % STATUSES.length] ?? 'SUCCEEDED',
+    at: new Date(hour - ((index * 7919) % (SPREAD_HOURS * HOUR_MS))),
+    latencyMs: (index * index * 13) % 90_000,
+    ttftMs: index % 5 === 0 ? null : (index * 17) % 3000,
+    ip: index % 2 === 0 ? '192.0.2.7' : '192.0.2.8',
+  });
+}
+
+async function settleAt(nodeId: string, of: readonly ReportedUsage[]): Promise<void> {
+  await settle(money.em(), { node: { ...SYSTEM_ACTOR, kind: 'NODE', id: nodeId }, records: of });
+}
+
+const day = { from: new Date(hour - 24 * HOUR_MS), to: new Date(hour + HOUR_MS) };
+const DAY_BUCKET = 'DAY';
+
+/** The nearest rank of each percentile among these times. */
+function ranksOf(times: readonly number[]): Percentiles | null {
+  const sorted = times.toSorted((left, right) => left - right);
+  const rank = (percent: number): number => sorted[Math.ceil((sorted.length * percent) / 100) - 1] ?? 0;
+  if (sorted.length === 0) return null;
+  return { requests: sorted.length, p50Ms: rank(50), p95Ms: rank(95), p99Ms: rank(99) };
+}
+
+function expectNear(found: Percentiles | null | undefined, times: readonly number[]): void {
+  const expected = ranksOf(times);
+  expect(found?.requests).toBe(expected?.requests);
+  for (const name of ['p50Ms', 'p95Ms', 'p99Ms'] as const)
+    expect(Math.abs((found?.[name] ?? 0) - (expected?.[name] ?? 0))).toBeLessThanOrEqual(
+      TOLERANCE * (expected?.[name] ?? 0),
+    );
+}
+
+const timesIn = (rows: readonly ReportedUsage[]) => rows.flatMap(({ ttftMs }) => ttftMs ?? []);
+const durationsIn = (rows: readonly ReportedUsage[]) => rows.map(({ latencyMs }) => latencyMs ?? 0);
+
+describe('the times of a summary', () => {
+  const conditions = fc.record(
+    {
+      modelNames: fc.subarray(MODELS, { minLength: 1 }),
+      keyIds: fc.subarray(['key_0', 'key_1', 'key_2'], { minLength: 1 }),
+      userId: fc.integer({ min: 0, max: 1 }).map((index) => wallets[index]?.userId ?? ''),
+      ip: fc.constant('192.0.2.7'),
+      statuses: fc.constantFrom(['SUCCEEDED' as const, 'FAILED' as const], ['FAILED' as const]),
+    },
+    { requiredKeys: [] },
+  );
+
+  it(
+    'are those of the succeeded requests that match, in total, per bucket and per group',
+    async () => {
+      const hours = fc.tuple(
+        fc.integer({ min: 0, max: SPREAD_HOURS }),
+        fc.integer({ min: 1, max: SPREAD_HOURS }),
+      );
+      const buckets = fc.constantFrom<BucketWidth>('HOUR', DAY_BUCKET);
+      const dimensions = fc.constantFrom<Dimension>('MODEL', 'KEY', 'USER');
+      const property = fc.asyncProperty(
+        conditions,
+        hours,
+        buckets,
+        dimensions,
+        async (wanted, [back, length], bucket, dimension) => {
+          const range = {
+            from: new Date(hour - (back + length) * HOUR_MS),
+            to: new Date(hour - back * HOUR_MS),
+          };
+          const summary = await summarise(money.em(), {
+            range,
+            conditions: wanted,
+            groupBy: [dimension],
+            bucket,
+          });
+          const { totals, series, groups } = await summary.timings();
+          const match = records.filter(
+            (row) => row.at >= range.from && row.at < range.to && isIn(row, wanted),
+          );
+          expectNear(totals.duration, durationsIn(match));
+          expectNear(totals.ttft, timesIn(match));
+          const width = bucket === 'HOUR' ? HOUR_MS : 24 * HOUR_MS;
+          const points = Map.groupBy(match, ({ at }) => Math.floor(at.getTime() / width) * width);
+          expect(series.map(({ at }) => at.getTime())).toEqual([...points.keys()].toSorted((a, b) => a - b));
+          for (const { at, timings } of series)
+            expectNear(timings.duration, durationsIn(points.get(at.getTime()) ?? []));
+          const own = Map.groupBy(match, (row) => keyOf(row, dimension));
+          expect(groups.map(({ key }) => key)).toEqual([...own.keys()].toSorted());
+          for (const { key, timings } of groups) expectNear(timings.ttft, timesIn(own.get(key) ?? []));
+        },
+      );
+      await fc.assert(property, { numRuns: 40 });
+    },
+    FOR_EXAMPLES_MS,
+  );
+
+  it('include a request that was reported late, after the next run of the job', async () => {
+    const request = { range: day, conditions: { keyIds: ['key_late'] }, groupBy: [], bucket: null };
+    const found = async () => (await (await summarise(money.em(), request)).timings()).totals;
+    expect(await found()).toEqual({ ttft: null, duration: null });
+    await settleAt(nodeIds[0] ?? '', [
+      { ...recordOf(0), keyId: 'key_late', at: new Date(hour - 5 * HOUR_MS), latencyMs: 0, ttftMs: null },
+    ]);
+    await sumUpHours(money.em());
+    const zero = { requests: 1, p50Ms: 0, p95Ms: 0, p99Ms: 0 };
+    expect(await found()).toEqual({ ttft: null, duration: zero });
+  });
+
+  it('are kept when missing hours are computed and old ones deleted', async () => {
+    const request = { range: day, conditions: {}, groupBy: [], bucket: null };
+    const before = await (await summarise(money.em(), request)).timings();
+    await sumUpAllHours(money.em());
+    expect(await (await summarise(money.em(), request)).timings()).toEqual(before);
+  });
+});
+
+function isIn(row: ReportedUsage, { modelNames, keyIds, userId, ip, statuses }: UsageConditions): boolean {
+  const owner = wallets.find(({ walletId }) => walletId === row.walletId)?.userId;
+  return (
+    row.status === 'SUCCEEDED' &&
+    (modelNames?.includes(row.modelName) ?? true) &&
+    (keyIds?.includes(row.keyId) ?? true) &&
+    (!userId || userId === owner) &&
+    (!ip || ip === row.ip) &&
+    (statuses?.includes('SUCCEEDED') ?? true)
+  );
+}
+
+function keyOf(row: ReportedUsage, dimension: Dimension): string {
+  if (dimension === 'MODEL') return row.modelName;
+  if (dimension === 'KEY') return row.keyId;
+  return wallets.find(({ walletId }) => walletId === row.walletId)?.userId ?? '';
+}
+
+describe('traffic', () => {
+  const attempt = { errorCode: null, httpStatus: null, ms: 100 };
+  const PROVIDERS = ['prv_a', 'prv_b'];
+
+  beforeAll(async () => {
+    await query(
+      money.em(),
+      sql`insert into model (id, name, display_name, description, tier, traits, context_tokens,
+          input_modalities, output_modalities, price, groups, families, limits, state, position)
+        values ('mod_x', 'x', 'x', '', 'budget', '{}', 1, '{}', '{}', 1, '{}', '{}', '{}', 'DRAFT', 1)`,
+    );
+    for (const id of PROVIDERS) {
+      await query(
+        money.em(),
+        sql`insert into provider (id, name, base_url, protocols, enabled, timeouts)
+          values (${id}, ${`name of ${id}`}, 'https://x.example', '{openai-chat}', true, '{}')`,
+      );
+      await query(
+        money.em(),
+        sql`insert into route (id, model_id, provider_id, upstream_model, families, priority, weight, enabled)
+          select ${`rte_${id}`}, id, ${id}, 'x', '{chat_completions}', 0, 1, true from model limit 1`,
+      );
+    }
+    const answered = { ...attempt, routeId: 'rte_prv_b', outcome: 'ANSWERED' } as const;
+    const skipped = { ...attempt, routeId: 'rte_prv_a', outcome: 'SKIPPED', ms: 0 } as const;
+    const failed = { ...attempt, routeId: 'rte_prv_a', outcome: 'FAILED' } as const;
+    const base = { keyId: 'key_traffic', at: new Date(hour - 2 * HOUR_MS) };
+    await settleAt(nodeIds[1] ?? '', [
+      { ...recordOf(0), ...base, routeId: 'rte_prv_a', latencyMs: 1000, ttftMs: 50 },
+      {
+        ...{ ...recordOf(0), ...base, routeId: 'rte_prv_b', latencyMs: 2000, ttftMs: 60 },
+        tried: { attempts: [failed, skipped, answered], omitted: 0 },
+      },
+      {
+        ...{ ...recordOf(2), ...base, routeId: 'rte_prv_a', outcome: 'UPSTREAM_FAILED' },
+        errorCode: 'upstream_failed',
+      },
+    ]);
+    await sumUpHours(money.em());
+  });
+
+  const read = (subject: 'UPSTREAM' | 'NODE', ids: string[] | null = null) =>
+    trafficOf(money.em(), { subject, ids, range: day, bucket: 'HOUR' });
+
+  it('of upstreams counts attempts with their outcome and time, without skipped ones', async () => {
+    const { totals, rows, series } = await read('UPSTREAM');
+    expect(totals).toMatchObject({ requests: 4, failed: 2 });
+    const [one, other] = rows;
+    expect(one).toMatchObject({
+      subjectId: 'prv_a',
+      name: 'name of prv_a',
+      figures: { requests: 3, failed: 2 },
+    });
+    expectNear(one?.figures.timings.duration, [1000]);
+    expectNear(one?.figures.timings.ttft, [50]);
+    expect(other).toMatchObject({ subjectId: 'prv_b', figures: { requests: 1, failed: 0 } });
+    expectNear(other?.figures.timings.duration, [100]);
+    expect(other?.figures.timings.ttft).toBeNull();
+    expect(series.map(({ subjectId }) => subjectId)).toEqual(
+      expect.arrayContaining([null, 'prv_a', 'prv_b']),
+    );
+  });
+
+  it('of nodes counts all requests, and fails those that the upstream or the gateway failed', async () => {
+    const all = await read('NODE');
+    const { totals, rows } = await read('NODE', [nodeIds[1] ?? '']);
+    expect(rows.map(({ subjectId }) => subjectId)).toEqual([nodeIds[1]]);
+    expect(totals.failed).toBe(1);
+    expect(all.rows).toHaveLength(2);
+    expect(all.totals.requests).toBe(all.rows.reduce((sum, { figures }) => sum + figures.requests, 0));
+  });
+
+  it('of a deleted upstream is no longer shown with its name', async () => {
+    await query(money.em(), sql`delete from provider where id = 'prv_b'`);
+    expect((await read('UPSTREAM', ['prv_b'])).rows.map(({ name }) => name)).toEqual(['prv_b']);
+  });
+
+  it('refuses a range above 400 days', async () => {
+    const range = { from: new Date(0), to: new Date(hour) };
+    await expect(
+      trafficOf(money.em(), { subject: 'NODE', ids: null, range, bucket: 'MONTH' }),
+    ).rejects.toThrow('400 days');
+  });
+});
