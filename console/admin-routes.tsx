@@ -4,6 +4,7 @@ import { listOf } from './components/search-parameters.ts';
 import { validPaymentsSearch } from './pages/admin/payments/search.ts';
 import { validPoolListSearch } from './pages/admin/pools/search.ts';
 import { validAdminSearch } from './pages/admin/search.ts';
+import { validTrafficSearch } from './pages/admin/traffic/search.ts';
 import { lazyPage } from './parts.ts';
 import { preloading, root, words } from './root-route.ts';
 
@@ -23,7 +24,10 @@ const adminHome = createRoute({
 const adminOverview = createRoute({
   getParentRoute: () => admin,
   path: '/overview',
-  loader: preloading(words('operation', 'overview', 'connect'), () => import('./components/bar-plot.tsx')),
+  loader: preloading(
+    words('operation', 'overview', 'connect', 'usage'),
+    () => import('./components/bar-plot.tsx'),
+  ),
   component: lazyPage(() => import('./pages/admin/overview/overview-page.tsx'), 'OverviewPage'),
 });
 const adminUsers = createRoute({
@@ -57,14 +61,14 @@ const adminNodes = createRoute({
   getParentRoute: () => admin,
   path: '/nodes',
   loader: words('operation'),
-  validateSearch: listOf,
+  validateSearch: validTrafficSearch,
   component: lazyPage(() => import('./pages/admin/nodes/nodes-page.tsx'), 'NodesPage'),
 });
 const adminHealth = createRoute({
   getParentRoute: () => admin,
   path: '/health',
   loader: words('operation'),
-  validateSearch: listOf,
+  validateSearch: validTrafficSearch,
   component: lazyPage(() => import('./pages/admin/health/health-page.tsx'), 'HealthPage'),
 });
 const adminIncidents = createRoute({
@@ -90,13 +94,14 @@ const adminUpstreams = createRoute({
   getParentRoute: () => admin,
   path: '/upstreams',
   loader: words('upstreams', 'pricing'),
-  validateSearch: listOf,
+  validateSearch: validTrafficSearch,
   component: lazyPage(() => import('./pages/admin/upstreams/upstreams-page.tsx'), 'UpstreamsPage'),
 });
 const adminUpstream = createRoute({
   getParentRoute: () => admin,
   path: '/upstreams/$id',
   loader: words('upstreams', 'pricing'),
+  validateSearch: validTrafficSearch,
   component: lazyPage(() => import('./pages/admin/upstreams/upstreams-page.tsx'), 'UpstreamsPage'),
 });
 const adminPolicies = createRoute({

@@ -41,7 +41,7 @@ describe.skipIf(!ready)('the usage chart', () => {
       await page.getByLabel('Last day').fill('2026-11-03');
       await expect.poll(() => bars.count()).toBe(48);
       await page.getByText('Failures', { exact: true }).click();
-      await page.getByText('Failure rate').waitFor();
+      await page.getByText('Failure rate').first().waitFor();
       expect(await violations(page)).toEqual([]);
     });
   });

@@ -250,3 +250,26 @@ describe.skipIf(!ready)('the drawing', () => {
     });
   });
 });
+
+describe.skipIf(!ready)('the chart of times', () => {
+  test('names p50, p95 and p99 of each bar, and shows those of a selected bar in the legend', async () => {
+    await visitChart('/usage?measure=duration', async (page) => {
+      const names = await barsOf(page).evaluateAll((bars) => bars.map((bar) => bar.ariaLabel ?? ''));
+      expect(names).toHaveLength(DAYS);
+      for (const name of names) expect(name).toMatch(/^.+: p50 [\d.]+ m?s, p95 [\d.]+ m?s, p99 [\d.]+ m?s$/);
+      await barsOf(page).first().click();
+      const [, p95 = ''] = /p95 ([\d.]+ m?s)/.exec(names[0] ?? '') ?? [];
+      await page.locator('dd', { hasText: p95 }).first().waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Show as table' }).click();
+      await page.getByRole('columnheader', { name: 'p99' }).waitFor();
+      expect(await violations(page)).toEqual([]);
+    });
+  });
+
+  test('never shows a time of zero seconds', async () => {
+    await visitChart('/usage?measure=ttft', async (page) => {
+      expect(await page.locator(CHARTS).innerText()).not.toMatch(/(^|\s)0(\.0)? s\b/);
+    });
+  });
+});

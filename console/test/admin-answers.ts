@@ -189,6 +189,7 @@ const events = ACTIONS.map((action, index) => ({
   actor: { kind: 'USER', id: 'usr_admin_0', label: 'root@gateway.example' },
   targetType: 'Provider',
   targetId: 'prv_north-eu',
+  target: { __typename: 'UpstreamProvider', id: 'prv_north-eu', name: 'north-eu' },
   before: index === 0 ? null : { ratio: '1' },
   after: { ratio: '0.9' },
   reason: 'Maintenance window, 21 Nov',

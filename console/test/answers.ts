@@ -17,6 +17,7 @@ import { chatOf, playground } from './playground-answers.ts';
 import { entries } from './sample-entries.ts';
 import { groupRatios, makeRow, models } from './sample.ts';
 import { modelByName, statusMutations, statusQueries } from './status-answers.ts';
+import { timesOf, trafficOf } from './timing-answers.ts';
 import { webhookMutations, webhookQueries } from './webhook-answers.ts';
 
 /** State of the fake control plane. Tests change it between pages. */
@@ -169,6 +170,10 @@ function summary({ range, groupBy = [], bucket }: SummaryOf) {
       totals: totalsOf(Math.round(sum * share(index))),
     })),
     series: points,
+    timings: timesOf(
+      all.map((day) => new Date(day * step)),
+      names,
+    ),
   };
 }
 
@@ -176,15 +181,16 @@ function fileOf(name: string, format: string) {
   return { downloadUrl: `/export/${name}.${format.toLowerCase()}`, format };
 }
 
+/** Summaries of all users. */
+const SUMMARIES = { usageSummary: summary, traffic: trafficOf };
+
 /** The root fields of queries. */
 export function queries(state: State) {
   const viewer = viewerOf(state);
   return {
     viewer: () => (state.signedIn ? viewer : null),
     admin: () =>
-      state.admin
-        ? { ...admin, usageSummary: summary, pools: poolsOf(state), ...adminPaymentQueries(state) }
-        : null,
+      state.admin ? { ...admin, ...SUMMARIES, pools: poolsOf(state), ...adminPaymentQueries(state) } : null,
     ...poolQueries(state),
     ...paymentQueries(state),
     ...webhookQueries,

@@ -27,5 +27,6 @@ export const entries = ENTRIES.map(([kind, bucket, description, amount, balanceA
   amount,
   balanceAfter,
   reference: `settle:nod_eu-1:${90_100 - index}`,
+  owner: { __typename: 'User', id: 'usr_admin_1', email: 'mara@lindgren.dev' },
   createdAt: ago(index * 7 * HOUR_MS),
 }));

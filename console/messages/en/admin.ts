@@ -1,6 +1,8 @@
 /** English texts that all administrators' pages share. */
 export const admin = {
   admin: {
+    showCharts: 'Show charts',
+    userFilter: { user: 'User', hint: 'E-mail address', label: '{{name}}, by e-mail address' },
     jump: 'User, pool, id or page',
     revision: 'Revision',
     onNodes: 'on {{current}} of {{all}} nodes',

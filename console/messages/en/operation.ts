@@ -44,6 +44,7 @@ export const operation = {
       usageBacklog: 'Charges to report',
       seen: 'Last seen',
       credit: 'Credit in {{leases}} leases:',
+      traffic: 'Traffic of nodes',
     },
     health: {
       sentences: {
@@ -72,6 +73,7 @@ export const operation = {
       alarms: 'Unsettled charges',
       lastDay: 'last 24 h',
       failing: 'Failed jobs',
+      traffic: 'Requests of all nodes',
       jobs: 'Jobs',
       jobsSentence: 'Background work of the control plane. A failed job is tried again.',
       job: 'Job',
@@ -113,6 +115,8 @@ export const operation = {
         figures: 'Figures',
         uptime: 'Uptime',
         'uptime of late reports': 'Uptime of late reports',
+        'hours of usage': 'Times and traffic',
+        'old hours of usage': 'Earlier times and traffic',
         budgets: 'Query budgets',
         'usage months': 'Months of the usage log',
       },
@@ -145,6 +149,8 @@ export const operation = {
         figures: 'Reads nodes, reserved credit and ages of jobs for the metrics.',
         uptime: 'Counts the answered and failed requests of each hour for the status page.',
         'uptime of late reports': 'Counts again the hours for which nodes reported late.',
+        'hours of usage': 'Computes times of requests, and the traffic of upstreams and nodes, by hour.',
+        'old hours of usage': 'Computes missing hours, and deletes those of more than 400 days ago.',
         budgets: 'Deletes query budgets of past hours.',
         'usage months': 'Creates the months to come, and drops those past their retention.',
       },

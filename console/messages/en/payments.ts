@@ -16,8 +16,6 @@ export const payments = {
     on: 'On',
     off: 'Off',
     user: 'User',
-    userId: 'User id',
-    userSearch: 'Top-ups of one user, by id',
     methods: { CARD: 'Card', CRYPTO: 'Blockchain' },
     onlyStuck: 'Only stuck',
     none: 'No top-ups yet',

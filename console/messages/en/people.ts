@@ -79,8 +79,6 @@ export const people = {
       disableSentence: 'Its requests are refused at once. Its owner cannot enable it again.',
     },
     ledger: {
-      hint: 'User id',
-      search: 'Entries of one user, by id',
       check: 'Ledger check',
       checkSentence: 'Checks every accounting rule against one snapshot.',
       checkButton: 'Check now',
@@ -90,7 +88,7 @@ export const people = {
     audit: {
       sentence: 'Every change by an administrator, with its reason. Events are chained by hash.',
       none: 'No event matches.',
-      filters: { search: 'Object id', action: 'Action', actor: 'Actor id' },
+      filters: { search: 'Object id', action: 'Action', actor: 'Actor' },
       whole: 'Chain intact, all {{count}} events',
       recent: 'Chain intact, newest {{count}} events',
       checkAll: 'Check all',

@@ -10,6 +10,8 @@ export const upstreams = {
       sentence: 'Where requests go. Credentials are write-only.',
       create: 'Add upstream',
       none: 'No upstreams yet',
+      traffic: 'Traffic of upstreams',
+      ownTraffic: 'Traffic',
       noneSentence: 'Add one with its address and a credential, then add routes from models to it.',
       demo: 'Demo',
       editSentence: 'Applies within seconds.',

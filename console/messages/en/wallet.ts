@@ -109,6 +109,7 @@ export const wallet = {
     entries: 'Entries',
     entriesNote: 'Append-only. A correction is a new entry.',
     time: 'Time',
+    owner: 'Owner',
     kind: 'Kind',
     rolled: '{{count}} entries',
     description: 'Description',

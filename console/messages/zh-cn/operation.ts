@@ -42,6 +42,7 @@ export const operation: Translation<typeof english> = {
       usageBacklog: '待上报扣费',
       seen: '最近在线',
       credit: '{{leases}} 份租约中的额度：',
+      traffic: '节点流量',
     },
     health: {
       sentences: {
@@ -67,6 +68,7 @@ export const operation: Translation<typeof english> = {
       alarms: '未结算的扣费',
       lastDay: '最近 24 小时',
       failing: '失败的任务',
+      traffic: '所有节点的请求',
       jobs: '任务',
       jobsSentence: '控制面的后台工作。失败的任务会重试。',
       job: '任务',
@@ -108,6 +110,8 @@ export const operation: Translation<typeof english> = {
         figures: '运行指标',
         uptime: '可用率',
         'uptime of late reports': '迟到报告的可用率',
+        'hours of usage': '用时与流量',
+        'old hours of usage': '更早的用时与流量',
         budgets: '查询预算',
         'usage months': '用量日志的月份',
       },
@@ -140,6 +144,8 @@ export const operation: Translation<typeof english> = {
         figures: '为监控指标读取节点、预留额度和任务间隔。',
         uptime: '为状态页统计每小时成功和失败的请求。',
         'uptime of late reports': '重新统计节点迟到报告所涉及的小时。',
+        'hours of usage': '按小时计算请求用时以及上游和节点的流量。',
+        'old hours of usage': '计算缺失的小时，并删除 400 天前的小时。',
         budgets: '清除已结束时段的查询预算。',
         'usage months': '建立未来的月份，删除超过期限的月份。',
       },

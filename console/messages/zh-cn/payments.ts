@@ -19,8 +19,6 @@ export const payments: Translation<typeof english> = {
     on: '开启',
     off: '关闭',
     user: '用户',
-    userId: '用户编号',
-    userSearch: '按编号查找某个用户的充值',
     methods: { CARD: '银行卡', CRYPTO: '区块链' },
     onlyStuck: '仅显示停滞的',
     none: '还没有充值',

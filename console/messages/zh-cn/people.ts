@@ -76,8 +76,6 @@ export const people: Translation<typeof english> = {
       disableSentence: '其请求立即被拒绝，所有者无法再次启用。',
     },
     ledger: {
-      hint: '用户编号',
-      search: '按编号查看某个用户的账目',
       check: '账本检查',
       checkSentence: '对同一快照检查每一条记账规则。',
       checkButton: '立即检查',
@@ -87,7 +85,7 @@ export const people: Translation<typeof english> = {
     audit: {
       sentence: '管理员的每次更改及其原因。事件以哈希相连。',
       none: '没有符合条件的事件。',
-      filters: { search: '对象编号', action: '操作', actor: '操作者编号' },
+      filters: { search: '对象编号', action: '操作', actor: '操作者' },
       whole: '哈希链完整，共 {{count}} 个事件',
       recent: '哈希链完整，最新 {{count}} 个事件',
       checkAll: '检查全部',

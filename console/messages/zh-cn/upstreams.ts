@@ -12,6 +12,8 @@ export const upstreams: Translation<typeof english> = {
       sentence: '请求发往的地方。凭据只能写入。',
       create: '添加上游',
       none: '还没有上游',
+      traffic: '上游流量',
+      ownTraffic: '流量',
       noneSentence: '添加其地址和凭据，再添加从模型到它的路由。',
       demo: '演示',
       editSentence: '数秒内生效。',

@@ -109,6 +109,7 @@ export const wallet: Translation<typeof english> = {
     entries: '账目',
     entriesNote: '只增不改。更正是新的一笔。',
     time: '时间',
+    owner: '所有者',
     kind: '类型',
     rolled: '{{count}} 笔',
     description: '说明',

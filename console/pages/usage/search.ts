@@ -6,12 +6,25 @@ export const SOURCES = ['API_KEY', 'POOL_KEY', 'PLAYGROUND', 'PERSONAL_INTELLIGE
 
 export const SPANS = ['1', '7', '14', '30'] as const;
 export const DIMENSIONS = ['model', 'key'] as const;
-export const MEASURES = ['cost', 'requests', 'tokens', 'failed'] as const;
+/** Measures that are sums of requests, and the share of failures. */
+export const SUM_MEASURES = ['cost', 'requests', 'tokens', 'failed', 'rate'] as const;
+/** Measures that are times, shown as percentiles. */
+export const TIME_MEASURES = ['ttft', 'duration'] as const;
+export const MEASURES = [...SUM_MEASURES, ...TIME_MEASURES] as const;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 /** A day or an hour. */
 const BAR = /^(\d{4}-\d{2}-\d{2})(T([01]\d|2[0-3]))?$/;
 
-export interface UsageSearch extends ListSearch {
+/** The time that charts cover. */
+export interface SpanSearch {
+  /** How many days; undefined for the default of the page. */
+  days?: (typeof SPANS)[number] | undefined;
+  /** The first and the last day, YYYY-MM-DD in UTC; instead of `days`. */
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+export interface UsageSearch extends ListSearch, SpanSearch {
   model?: string | undefined;
   key?: string | undefined;
   status?: (typeof STATUSES)[number] | undefined;
@@ -22,11 +35,6 @@ export interface UsageSearch extends ListSearch {
   receipt?: string | undefined;
   /** The id of a dedicated pool. */
   pool?: string | undefined;
-  /** How many days the charts cover; undefined for 14. */
-  days?: (typeof SPANS)[number] | undefined;
-  /** The first and the last day of the charts, YYYY-MM-DD in UTC; instead of `days`. */
-  from?: string | undefined;
-  to?: string | undefined;
   /** The selected UTC day or hour, YYYY-MM-DD or YYYY-MM-DDTHH: only its requests are listed. */
   day?: string | undefined;
   by?: (typeof DIMENSIONS)[number] | undefined;
@@ -44,14 +52,21 @@ export function validUsageSearch(search: Record<string, unknown>): UsageSearch {
     request: textOf(search['request']),
     receipt: textOf(search['receipt']),
     pool: textOf(search['pool']),
-    days: wordOf(String(search['days']), SPANS),
-    from: dayOf(search['from'], DAY),
-    to: dayOf(search['to'], DAY),
+    ...validSpan(search),
     day: dayOf(search['day'], BAR),
     by: wordOf(search['by'], DIMENSIONS),
     measure: wordOf(search['measure'], MEASURES),
     view: wordOf(search['view'], ['table'] as const),
     ...listOf(search),
+  };
+}
+
+/** Parses the time that charts cover. */
+export function validSpan(search: Record<string, unknown>): SpanSearch {
+  return {
+    days: wordOf(String(search['days']), SPANS),
+    from: dayOf(search['from'], DAY),
+    to: dayOf(search['to'], DAY),
   };
 }
 

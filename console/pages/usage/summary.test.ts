@@ -1,6 +1,7 @@
 /** How sums become the words and bars of a chart. */
 import { expect, test } from 'vitest';
-import { amountOf, bucketsOf, moneyWords, rangeBefore, rangeOfBar, spanOf } from './summary.ts';
+import { amountOf, barsOf, bucketsOf, moneyWords, rangeBefore, rangeOfBar, spanOf } from './summary.ts';
+import { timeBarsOf } from './times.ts';
 
 const NOW = Date.parse('2026-11-20T14:30:00Z');
 
@@ -58,4 +59,28 @@ test('every hour of a span has a bucket, with the sums of each series', () => {
     parts: [{ cost: '0.50', requests: 2, failed: 1, tokens: 15 }],
     before: 500_000,
   });
+});
+
+test('a failure rate is in hundredths of a percent, and a bar has the rate of all series together', () => {
+  const sums = (requests: number, failed: number) => ({ cost: '0', requests, failed, tokens: 0 });
+  expect(amountOf(sums(8, 1), 'rate')).toBe(1_250);
+  expect(amountOf(sums(0, 0), 'rate')).toBe(0);
+  const bucket = { id: '2026-11-20', sums: sums(8, 1), parts: [sums(4, 1), sums(4, 0)], before: 0 };
+  const [bar] = barsOf([bucket], 'rate', { label: () => '', title: () => '' });
+  expect(bar?.values.filter((value) => value > 0)).toEqual([1_250]);
+});
+
+test('the parts of a bar of times end at the p50, the p95 and the p99', () => {
+  const percentiles = { requests: 7, p50Ms: 300, p95Ms: 900, p99Ms: 2000 };
+  const words = { label: () => '', title: () => '', durationText: (ms: number) => `${ms} ms` };
+  const [bar, empty] = timeBarsOf(
+    [
+      { id: '2026-11-20T14', percentiles },
+      { id: '2026-11-20T15', percentiles: null },
+    ],
+    words,
+  );
+  expect(bar?.values).toEqual([300, 600, 1100]);
+  expect(bar?.lines.map(({ value }) => value)).toEqual(['300 ms', '900 ms', '2000 ms']);
+  expect(empty?.values).toEqual([0, 0, 0]);
 });

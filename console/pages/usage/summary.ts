@@ -3,7 +3,7 @@ import { formatDollars, parseDollars } from '@gateway/shared/money';
 import type { Bar } from '../../components/chart-series.ts';
 import { decimalsOf, moneyText } from '../../components/money.tsx';
 import type { UsageSums } from './documents.ts';
-import type { UsageSearch } from './search.ts';
+import type { SpanSearch, SUM_MEASURES } from './search.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -25,7 +25,7 @@ export interface Span extends Range {
 }
 
 /** The span of the charts: the chosen days, or the last 24 hours or days, including the current one. UTC. */
-export function spanOf({ days, from, to }: UsageSearch, now: number): Span {
+export function spanOf({ days, from, to }: SpanSearch, now: number): Span {
   if (from !== undefined && to !== undefined && from <= to) return spanOfDates(from, to);
   if (days === '1') {
     const end = (Math.floor(now / HOUR_MS) + 1) * HOUR_MS;
@@ -119,11 +119,21 @@ export function seriesOf(groups: readonly Group[], measure: Measure): Series[] {
   return [...named, { key: undefined, keys: rest.map(({ key }) => key), label: '', sums }];
 }
 
-export type Measure = NonNullable<UsageSearch['measure']>;
+export type Measure = (typeof SUM_MEASURES)[number];
 
-/** The amount that a bar shows: micro-USD, or a number. Only for heights and order. */
+/** Units of a failure rate: hundredths of a percent, so that the amounts of bars are whole numbers. */
+const RATE_UNITS = 10_000;
+
+/** The amount that a bar shows: micro-USD, hundredths of a percent, or a number. For heights and order. */
 export function amountOf(sums: Sums, measure: Measure): number {
-  return measure === 'cost' ? Number(parseDollars(sums.cost) ?? 0n) : sums[measure];
+  if (measure === 'cost') return Number(parseDollars(sums.cost) ?? 0n);
+  if (measure !== 'rate') return sums[measure];
+  return sums.requests === 0 ? 0 : Math.round((RATE_UNITS * sums.failed) / sums.requests);
+}
+
+/** An amount of the measure `rate` in percent. */
+export function percentOf(amount: number): number {
+  return amount / (RATE_UNITS / 100);
 }
 
 /** Formats micro-USD with equal numbers of decimals; without decimals if all are whole dollars. */
@@ -186,6 +196,11 @@ function byTime(points: readonly Point[]): ReadonlyMap<number, Point[]> {
   return Map.groupBy(points, ({ at }) => Date.parse(at));
 }
 
+/** Rates cannot be stacked: a bar is the rate of all series together, in the colour of no single series. */
+function wholeBar(sums: Sums): number[] {
+  return [...Array.from({ length: NAMED_SERIES_MAX }, () => 0), amountOf(sums, 'rate')];
+}
+
 interface BarWords {
   label: (id: string, index: number) => string;
   title: (bucket: Bucket) => string;
@@ -201,7 +216,7 @@ export function barsOf(buckets: readonly Bucket[], measure: Measure, words: BarW
     label: words.label(bucket.id, index),
     title: words.title(bucket),
     lines: words.lines?.(bucket) ?? [],
-    values: bucket.parts.map((sums) => amountOf(sums, measure)),
+    values: measure === 'rate' ? wholeBar(bucket.sums) : bucket.parts.map((sums) => amountOf(sums, measure)),
     before: bucket.before,
     open: now.startsWith(bucket.id),
   }));

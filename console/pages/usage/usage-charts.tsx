@@ -9,6 +9,7 @@ import { Money, moneyText } from '../../components/money.tsx';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { utcDayText } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
+import { useAmountWords } from './amount-text.ts';
 import { barLabel, useBarText } from './bar-text.ts';
 import type { UsageConditions } from './conditions.ts';
 import { type Summary, type SummaryPoint, SummaryQuery } from './documents.ts';
@@ -19,18 +20,17 @@ import {
   type Bucket,
   bucketsOf,
   type Measure,
-  moneyWords,
   rangeBefore,
   type Series,
   seriesOf,
   type Span,
   spanOf,
-  type Sums,
   sumsOf,
 } from './summary.ts';
 import { Legend } from './usage-legend.tsx';
 
 const SummaryTable = lazy(async () => ({ default: (await import('./summary-table.tsx')).SummaryTable }));
+const UsageTimes = lazy(async () => ({ default: (await import('./usage-times.tsx')).UsageTimes }));
 const PERCENT = 100;
 
 interface ChartsProps {
@@ -40,9 +40,20 @@ interface ChartsProps {
 
 /** The chart. A selected bar filters the log and the legend, not the chart. */
 export function UsageCharts({ search, filter }: ChartsProps) {
-  const { t } = useTranslation();
   const { days, from, to } = search;
   const span = useMemo(() => spanOf({ days, from, to }, Date.now()), [days, from, to]);
+  const measure = search.measure ?? 'cost';
+  if (measure !== 'ttft' && measure !== 'duration')
+    return <SumCharts {...{ search, filter, span, measure }} />;
+  return (
+    <Suspense fallback={<SkeletonRows rows={6} />}>
+      <UsageTimes {...{ search, filter, span, measure }} choices={<Choices search={search} />} />
+    </Suspense>
+  );
+}
+
+function SumCharts({ search, filter, span, measure }: ChartsProps & { span: Span; measure: Measure }) {
+  const { t } = useTranslation();
   const variables = useMemo(() => {
     const { range: _day, ...conditions } = filter;
     const groupBy = [search.by === 'key' ? ('KEY' as const) : ('MODEL' as const)];
@@ -51,7 +62,7 @@ export function UsageCharts({ search, filter }: ChartsProps) {
   }, [span, filter, search.by]);
   const [{ data, error, fetching }, again] = useQuery({ query: SummaryQuery, variables });
   const viewer = data?.viewer;
-  if (viewer) return <Charts {...{ search, span }} now={viewer.now} before={viewer.before.series} />;
+  if (viewer) return <Charts {...{ search, span, measure }} now={viewer.now} before={viewer.before.series} />;
   if (error) {
     return (
       <Failure
@@ -67,14 +78,14 @@ export function UsageCharts({ search, filter }: ChartsProps) {
 
 interface LoadedProps {
   search: UsageSearch;
+  measure: Measure;
   span: Span;
   now: Summary;
   before: readonly SummaryPoint[];
 }
 
-function Charts({ search, span, now, before }: LoadedProps) {
+function Charts({ search, measure, span, now, before }: LoadedProps) {
   const { t } = useTranslation();
-  const measure = search.measure ?? 'cost';
   const series = seriesOf(now.groups, measure);
   const buckets = bucketsOf({ span, points: now.series, before, series, measure });
   const selected = buckets.find(({ id }) => id === search.day);
@@ -82,34 +93,31 @@ function Charts({ search, span, now, before }: LoadedProps) {
     <section aria-label={t('usage.charts')} className="mb-8 border-b border-line pb-8">
       <div className="grid grid-cols-[1fr_300px] gap-x-9 gap-y-6 max-xl:grid-cols-1">
         <div className="min-w-0">
-          <ChartHead search={search} now={now} />
+          <ChartHead {...{ search, measure, now }} />
           <Suspense>
             {search.view === 'table' ? (
               <SummaryTable buckets={buckets} />
             ) : (
-              <Buckets {...{ search, buckets, series }} />
+              <Buckets {...{ search, measure, buckets, series }} />
             )}
           </Suspense>
         </div>
-        <Legend {...{ search, series }} sums={sumsOf([now.totals])} bucket={selected} asOf={now.asOf} />
+        <Legend
+          {...{ search, measure, series }}
+          sums={sumsOf([now.totals])}
+          bucket={selected}
+          asOf={now.asOf}
+        />
       </div>
     </section>
   );
 }
 
-/** Returns a function that writes an amount of the chart's measure. */
-function useAmountText(measure: Measure): (sums: Sums) => string {
-  const { i18n } = useTranslation();
-  const number = new Intl.NumberFormat(i18n.language);
-  return (sums) => (measure === 'cost' ? moneyText(sums.cost) : number.format(sums[measure]));
-}
-
-function ChartHead({ search, now }: Pick<LoadedProps, 'search' | 'now'>) {
+function ChartHead({ search, measure, now }: Pick<LoadedProps, 'search' | 'measure' | 'now'>) {
   const { t } = useTranslation();
-  const measure = search.measure ?? 'cost';
-  const amountText = useAmountText(measure);
+  const { textOf } = useAmountWords(measure);
   const figure = (totals: Summary['totals']) =>
-    measure === 'cost' ? <Money amount={totals.cost} /> : amountText(sumsOf([totals]));
+    measure === 'cost' ? <Money amount={totals.cost} /> : textOf(sumsOf([totals]));
   return (
     <div className="mb-6 flex flex-wrap items-end gap-x-8 gap-y-4">
       <div>
@@ -120,12 +128,12 @@ function ChartHead({ search, now }: Pick<LoadedProps, 'search' | 'now'>) {
       <Share
         name={t('usage.failureRate')}
         part={now.totals.failed}
-        all={measure === 'tokens' ? 0 : now.totals.requests}
+        all={measure === 'tokens' || measure === 'rate' ? 0 : now.totals.requests}
       />
       <Share
         name={t('usage.fromCache')}
         part={Number(now.totals.cachedTokens)}
-        all={measure === 'failed' ? 0 : Number(now.totals.inputTokens)}
+        all={measure === 'failed' || measure === 'rate' ? 0 : Number(now.totals.inputTokens)}
       />
       <Choices search={search} />
     </div>
@@ -175,6 +183,7 @@ function Share({ name, part, all }: { name: string; part: number; all: number })
 
 interface BucketsProps {
   search: UsageSearch;
+  measure: Measure;
   buckets: readonly Bucket[];
   series: readonly Series[];
 }
@@ -182,7 +191,7 @@ interface BucketsProps {
 /** The bars, or a sentence if every bar would be empty. */
 function Buckets(props: BucketsProps) {
   const { t } = useTranslation();
-  const measure = props.search.measure ?? 'cost';
+  const { measure } = props;
   if (props.buckets.some(({ before, sums }) => before > 0 || amountOf(sums, measure) > 0))
     return <Bars {...props} />;
   return (
@@ -192,13 +201,11 @@ function Buckets(props: BucketsProps) {
   );
 }
 
-function Bars({ search, buckets, series }: BucketsProps) {
+function Bars({ search, measure, buckets, series }: BucketsProps) {
   const { t, i18n } = useTranslation();
   const navigate = useNavigate({ from: '/usage' });
-  const measure = search.measure ?? 'cost';
-  const number = new Intl.NumberFormat(i18n.language);
   const barText = useBarText();
-  const amountText = useAmountText(measure);
+  const { textOf, gridWords } = useAmountWords(measure);
   const bars = barsOf(buckets, measure, {
     label: (id, index) => barLabel(id, index, (day) => utcDayText(day, i18n.language)),
     title: ({ id, sums }) =>
@@ -206,7 +213,7 @@ function Bars({ search, buckets, series }: BucketsProps) {
     lines: ({ parts }) =>
       series.map(({ key, keys, label }, index) => ({
         name: key === undefined ? t('usage.others', { count: keys.length }) : label,
-        value: amountText(parts[index] ?? sumsOf([])),
+        value: textOf(parts[index] ?? sumsOf([])),
       })),
   });
   return (
@@ -214,9 +221,7 @@ function Bars({ search, buckets, series }: BucketsProps) {
       label={t('usage.byDay')}
       bars={bars}
       selected={search.day}
-      words={(amounts) =>
-        measure === 'cost' ? moneyWords(amounts) : amounts.map((amount) => number.format(amount))
-      }
+      words={gridWords}
       onSelect={(id) =>
         void navigate({
           search: { ...search, after: undefined, day: id === search.day ? undefined : id },

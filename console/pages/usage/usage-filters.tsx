@@ -1,13 +1,11 @@
 /** The filters of the usage page; their values are in the address. */
 import { useNavigate } from '@tanstack/react-router';
-import { Segmented } from '../../components/field.tsx';
 import { Filter } from '../../components/menu.tsx';
 import { SearchField } from '../../components/search-field.tsx';
-import { usePhone } from '../../components/store.ts';
 import { useTranslation } from '../../translation.ts';
 import { useBarText } from './bar-text.ts';
-import { SOURCES, SPANS, STATUSES, type UsageSearch } from './search.ts';
-import { spanOf } from './summary.ts';
+import { SOURCES, STATUSES, type UsageSearch } from './search.ts';
+import { TimeRange } from './time-range.tsx';
 
 interface UsageFiltersProps {
   search: UsageSearch;
@@ -30,7 +28,7 @@ export function UsageFilters({ search, models, keyNames, poolNames }: UsageFilte
   ] as const;
   return (
     <div className="mb-6 flex flex-wrap items-center gap-2">
-      <Time search={search} set={set} />
+      <TimeRange search={search} usual="14" set={(span) => set({ ...span, day: undefined })} />
       <div className={ROW}>
         <Day search={search} set={set} />
         {filters.map(({ field, options }) => (
@@ -88,61 +86,12 @@ function ClearFilters({ onClear }: { onClear: () => void }) {
   );
 }
 
-interface TimeProps {
+interface DayProps {
   search: UsageSearch;
   set: (change: Partial<UsageSearch>) => void;
 }
 
-function Time({ search, set }: TimeProps) {
-  const { t } = useTranslation();
-  const phone = usePhone();
-  const isCustom = search.from !== undefined && search.to !== undefined;
-  const wordOf = (days: (typeof SPANS)[number]) =>
-    days === '1' ? t('usage.lastHours') : t('usage.days', { count: Number(days) });
-  const custom = { value: CUSTOM, word: t('usage.custom') };
-  return (
-    <>
-      <Segmented
-        label={t('usage.span')}
-        value={isCustom ? CUSTOM : (search.days ?? '14')}
-        options={[...SPANS.map((value) => ({ value, word: wordOf(value) })), custom]}
-        wide={phone}
-        onChange={(days) => {
-          const { from, to } = spanOf(search, Date.now());
-          const range = { from: dateOf(from), to: dateOf(new Date(Date.parse(to) - 1).toISOString()) };
-          const none = { from: undefined, to: undefined, day: undefined };
-          if (days === CUSTOM) set({ ...range, days: undefined, day: undefined });
-          else set({ ...none, days: SPANS.find((span) => span === days && span !== '14') });
-        }}
-      />
-      {isCustom && <Dates search={search} set={set} />}
-    </>
-  );
-}
-
-const CUSTOM = 'custom';
-const dateOf = (time: string): string => time.slice(0, 'YYYY-MM-DD'.length);
-
-/** The first and the last day. A range of two days at most is drawn by hours. */
-function Dates({ search, set }: TimeProps) {
-  const { t } = useTranslation();
-  return (['from', 'to'] as const).map((name) => (
-    <input
-      key={name}
-      type="date"
-      aria-label={t(`usage.dates.${name}`)}
-      value={search[name] ?? ''}
-      max={name === 'from' ? search.to : dateOf(new Date().toISOString())}
-      min={name === 'to' ? search.from : undefined}
-      className="h-8 rounded-control border border-control bg-page px-2 text-table touch:h-11"
-      onChange={(event) => {
-        if (event.target.value !== '') set({ [name]: event.target.value, day: undefined });
-      }}
-    />
-  ));
-}
-
-function Day({ search, set }: TimeProps) {
+function Day({ search, set }: DayProps) {
   const { t } = useTranslation();
   const barText = useBarText();
   if (search.day === undefined) return null;

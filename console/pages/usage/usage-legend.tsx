@@ -1,5 +1,4 @@
 /** The legend of the chart: each series with its sum, for the whole range or for the selected bar. */
-import { useNavigate } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { SERIES_TONES } from '../../components/chart-series.ts';
 import { LeaderList, LeaderRow, LeaderSum } from '../../components/leader-row.tsx';
@@ -7,8 +6,10 @@ import { Money } from '../../components/money.tsx';
 import { stampText } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
 import { useBarText } from './bar-text.ts';
+import { useAmountWords } from './amount-text.ts';
 import type { UsageSearch } from './search.ts';
-import type { Bucket, Series, Sums } from './summary.ts';
+import type { Bucket, Measure, Series, Sums } from './summary.ts';
+import { ViewButton } from './view-button.tsx';
 
 // With forced colours, swatches keep the colours of the bars and get an outline.
 const SWATCH =
@@ -17,6 +18,7 @@ const SWATCH =
 
 interface LegendProps {
   search: UsageSearch;
+  measure: Measure;
   series: readonly Series[];
   /** The sums of the whole range. */
   sums: Sums;
@@ -27,14 +29,14 @@ interface LegendProps {
 }
 
 /** The legend. */
-export function Legend({ search, series, sums, bucket, asOf }: LegendProps) {
+export function Legend({ search, measure, series, sums, bucket, asOf }: LegendProps) {
   const { t, i18n } = useTranslation();
   const barText = useBarText();
   const number = new Intl.NumberFormat(i18n.language);
-  const measure = search.measure ?? 'cost';
+  const { textOf } = useAmountWords(measure);
   const shown = bucket?.sums ?? sums;
   const value = (one: Sums) =>
-    measure === 'cost' ? <Money amount={one.cost} className="font-semibold" /> : number.format(one[measure]);
+    measure === 'cost' ? <Money amount={one.cost} className="font-semibold" /> : textOf(one);
   return (
     <div className="min-w-0">
       <LegendHead search={search} bucketText={bucket && barText(bucket.id)} />
@@ -44,7 +46,9 @@ export function Legend({ search, series, sums, bucket, asOf }: LegendProps) {
             key={one.key ?? 'others'}
             name={
               <span className="flex min-w-0 items-center gap-2.5">
-                <span className={clsx(SWATCH, SERIES_TONES[index]?.swatch)} aria-hidden="true" />
+                {measure !== 'rate' && (
+                  <span className={clsx(SWATCH, SERIES_TONES[index]?.swatch)} aria-hidden="true" />
+                )}
                 <span className="[overflow-wrap:anywhere]">
                   {one.key === undefined ? t('usage.others', { count: one.keys.length }) : one.label}
                 </span>
@@ -73,23 +77,13 @@ interface HeadProps {
 
 function LegendHead({ search, bucketText }: HeadProps) {
   const { t } = useTranslation();
-  const navigate = useNavigate({ from: '/usage' });
-  const table = search.view === 'table';
   return (
     <div className="mb-2 flex items-baseline justify-between gap-3 text-table">
       <span className="text-hint text-ink-3">
         {t(`usage.${search.by ?? 'model'}`)}
         {bucketText !== undefined && `, ${bucketText}`}
       </span>
-      <button
-        type="button"
-        className="font-[550] text-accent touch:h-11"
-        onClick={() =>
-          void navigate({ search: { ...search, view: table ? undefined : 'table' }, resetScroll: false })
-        }
-      >
-        {table ? t('usage.showChart') : t('usage.showTable')}
-      </button>
+      <ViewButton search={search} />
     </div>
   );
 }

@@ -12,6 +12,7 @@ import {
   SlidersHorizontal,
   Undo2,
 } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
 import { Tag } from '../../components/tag.tsx';
@@ -43,8 +44,14 @@ interface Day extends Rolled {
 }
 type Line = Entry | Day;
 
+interface EntryTableProps {
+  entries: readonly Line[];
+  /** The owner of the wallet of an entry, by the entry's id. Adds a column. */
+  ownerOf?: ((id: string) => ReactNode) | undefined;
+}
+
 /** The entries of one page. */
-export function EntryTable({ entries }: { entries: readonly Line[] }) {
+export function EntryTable({ entries, ownerOf }: EntryTableProps) {
   const { t } = useTranslation();
   return (
     <DataTable
@@ -52,17 +59,28 @@ export function EntryTable({ entries }: { entries: readonly Line[] }) {
       name="entries"
       rows={entries}
       idOf={(line) => (isRolled(line) ? `day ${line.id}` : line.id)}
-      columns={columnsOf(t, entries)}
+      columns={columnsOf(t, { entries, ownerOf })}
       dense
-      card={(line) => (isRolled(line) ? <DayCard day={line} /> : <EntryCard entry={line} />)}
+      card={(line) =>
+        isRolled(line) ? <DayCard day={line} /> : <EntryCard entry={line} owner={ownerOf?.(line.id)} />
+      }
     />
   );
 }
 
-function columnsOf(t: TFunction, entries: readonly Line[]): Column<Line>[] {
+function columnsOf(t: TFunction, { entries, ownerOf }: EntryTableProps): Column<Line>[] {
   const align = decimalsOf(entries.flatMap(({ amount, balanceAfter }) => [amount, balanceAfter]));
   return [
     { id: 'time', header: t('wallet.time'), cell: ({ row }) => <Time line={row.original} /> },
+    ...(ownerOf
+      ? [
+          {
+            id: 'owner',
+            header: t('wallet.owner'),
+            cell: ({ row }: { row: { original: Line } }) => ownerOf(row.original.id),
+          },
+        ]
+      : []),
     {
       id: 'kind',
       header: t('wallet.kind'),
@@ -151,7 +169,7 @@ function Amount({ amount, align = 0 }: { amount: string; align?: number }) {
   );
 }
 
-function EntryCard({ entry }: { entry: Entry }) {
+function EntryCard({ entry, owner }: { entry: Entry; owner?: ReactNode }) {
   const { t } = useTranslation();
   return (
     <div className="flex flex-col gap-1">
@@ -159,6 +177,7 @@ function EntryCard({ entry }: { entry: Entry }) {
         <Kind kind={entry.kind} />
         <Amount amount={entry.amount} />
       </div>
+      {owner !== undefined && <div className="text-table break-all">{owner}</div>}
       <div className="text-table text-ink-2">{entry.description}</div>
       <div className="flex items-center gap-2 text-table text-ink-3">
         <Stamp at={entry.createdAt} />

@@ -1,4 +1,5 @@
 /** One event of the audit log, with its reason and the changed fields. */
+import { Link } from '@tanstack/react-router';
 import { Stamp } from '../../../components/time.tsx';
 import { graphql, type ResultOf } from '../../../graphql.ts';
 import { useTranslation } from '../../../translation.ts';
@@ -15,6 +16,31 @@ export const AuditFields = graphql(`
     }
     targetType
     targetId
+    target {
+      __typename
+      id
+      ... on User {
+        email
+      }
+      ... on ApiKey {
+        name
+      }
+      ... on Pool {
+        poolName: name
+      }
+      ... on UpstreamProvider {
+        providerName: name
+      }
+      ... on UpstreamRoute {
+        upstreamModel
+      }
+      ... on DataPlaneNode {
+        nodeName: name
+      }
+      ... on CatalogModel {
+        modelName: name
+      }
+    }
     before
     after
     reason
@@ -26,6 +52,57 @@ export const AuditFields = graphql(`
 `);
 
 type AuditEvent = ResultOf<typeof AuditFields>;
+
+/** The name of the target as it is now, if it has one and still exists. */
+function nameOf(target: AuditEvent['target']): string | undefined {
+  switch (target?.__typename) {
+    case 'User':
+      return target.email;
+    case 'ApiKey':
+      return target.name;
+    case 'Pool':
+      return target.poolName;
+    case 'UpstreamProvider':
+      return target.providerName;
+    case 'UpstreamRoute':
+      return target.upstreamModel;
+    case 'DataPlaneNode':
+      return target.nodeName;
+    case 'CatalogModel':
+      return target.modelName;
+    default:
+      return undefined;
+  }
+}
+
+/** The name and the id of the target. Users, pools and upstreams have pages. */
+function Target({ id, target }: { id: string; target: AuditEvent['target'] }) {
+  const name = nameOf(target);
+  const look = 'rounded-tag text-accent underline';
+  return (
+    <>
+      {name !== undefined && target?.__typename === 'User' && (
+        <Link to="/admin/users/$id" params={{ id }} className={look}>
+          {name}
+        </Link>
+      )}
+      {name !== undefined && target?.__typename === 'Pool' && (
+        <Link to="/admin/pools/$id" params={{ id }} className={look}>
+          {name}
+        </Link>
+      )}
+      {name !== undefined && target?.__typename === 'UpstreamProvider' && (
+        <Link to="/admin/upstreams/$id" params={{ id }} className={look}>
+          {name}
+        </Link>
+      )}
+      {name !== undefined && !PAGES.has(target?.__typename) && <span className="text-ink">{name}</span>}{' '}
+      <code>{id}</code>
+    </>
+  );
+}
+
+const PAGES: ReadonlySet<string | undefined> = new Set(['User', 'Pool', 'UpstreamProvider']);
 
 /** The event as a list item. */
 export function AuditItem({ event }: { event: AuditEvent }) {
@@ -39,7 +116,7 @@ export function AuditItem({ event }: { event: AuditEvent }) {
         </span>
         <code className="font-semibold">{action}</code>
         <span className="break-all text-ink-2 max-sm:order-2 max-sm:w-full">
-          {targetType} {targetId !== null && <code>{targetId}</code>}
+          {targetType} {targetId !== null && <Target id={targetId} target={event.target} />}
         </span>
         <span className="ml-auto text-ink-2 max-sm:order-3 max-sm:ml-0 max-sm:w-full">
           {actor.label} {ip !== null && <code className="text-ink-3">{ip}</code>}

@@ -15,6 +15,7 @@ import { PageFields } from '../../answer-fields.ts';
 import { AuditFields, AuditItem } from './audit-item.tsx';
 import { PagedList } from '../paged-list.tsx';
 import type { AdminSearch } from '../search.ts';
+import { UserFilter } from '../user-filter.tsx';
 
 const EVENTS_PER_PAGE = 50;
 /**
@@ -53,7 +54,7 @@ const ChainQuery = graphql(`
   }
 `);
 
-const FILTERS = ['search', 'action', 'actor'] as const;
+const FILTERS = ['search', 'action'] as const;
 
 /** The log, newest first, with filters by object, action and actor. */
 export function AuditPage() {
@@ -114,6 +115,11 @@ function Filters({ search }: { search: AdminSearch }) {
           onSearch={(text) => void navigate({ search: { ...search, ...FIRST_PAGE, [name]: text } })}
         />
       ))}
+      <UserFilter
+        name={t('admin.audit.filters.actor')}
+        value={search.actor}
+        onChange={(actor) => void navigate({ search: { ...search, ...FIRST_PAGE, actor } })}
+      />
     </div>
   );
 }

@@ -10,6 +10,7 @@ import { JobTable } from './job-table.tsx';
 import { Linked } from './linked.tsx';
 import { Reading } from './reading.tsx';
 import { Region } from '../region.tsx';
+import { TrafficOnceSeen } from '../traffic/traffic-section.tsx';
 
 const REFRESH_MS = 10_000;
 
@@ -36,6 +37,7 @@ export function HealthPage() {
               <p className="mb-3 text-ink-2">{t('admin.health.jobsSentence')}</p>
               <JobTable jobs={admin.systemHealth.jobs} />
             </section>
+            <TrafficOnceSeen title={t('admin.health.traffic')} subject="NODE" />
           </>
         )}
       </Region>

@@ -30,6 +30,8 @@ export const JOBS = [
   'figures',
   'uptime',
   'uptime of late reports',
+  'hours of usage',
+  'old hours of usage',
   'budgets',
   'usage months',
 ] as const;

@@ -1,11 +1,10 @@
 /** The ledger entries of all users, or of one user. */
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useQuery } from 'urql';
 import { Filter } from '../../../components/menu.tsx';
 import { EmptyFiltered } from '../../../components/notice.tsx';
 import { FIRST_PAGE, pageVariables } from '../../../components/search-parameters.ts';
 import { PageHead } from '../../../components/page-head.tsx';
-import { SearchField } from '../../../components/search-field.tsx';
 import { graphql } from '../../../graphql.ts';
 import { useTranslation } from '../../../translation.ts';
 import { PageFields } from '../../answer-fields.ts';
@@ -14,6 +13,7 @@ import { EntryTable } from '../../wallet/entry-table.tsx';
 import { LEDGER_KINDS } from '../../wallet/search.ts';
 import { LedgerCheck } from './ledger-check.tsx';
 import { PagedList } from '../paged-list.tsx';
+import { UserFilter } from '../user-filter.tsx';
 
 const ENTRIES_PER_PAGE = 50;
 
@@ -24,6 +24,10 @@ const LedgerQuery = graphql(
         ledger(first: $first, after: $after, before: $before, kinds: $kinds, userId: $userId) {
           nodes {
             ...LedgerFields
+            owner {
+              id
+              email
+            }
           }
           pageInfo {
             ...PageFields
@@ -35,7 +39,25 @@ const LedgerQuery = graphql(
   [LedgerFields, PageFields],
 );
 
-/** The page. Its search field filters by user id. */
+interface OwnerProps {
+  entry: { owner: { id: string; email: string } | null } | undefined;
+}
+
+function Owner({ entry }: OwnerProps) {
+  const owner = entry?.owner;
+  if (!owner) return null;
+  return (
+    <Link
+      to="/admin/users/$id"
+      params={{ id: owner.id }}
+      className="rounded-tag text-accent underline [overflow-wrap:anywhere]"
+    >
+      {owner.email}
+    </Link>
+  );
+}
+
+/** The page. */
 export function LedgerPage() {
   const { t } = useTranslation();
   const search = useSearch({ from: '/admin/ledger' });
@@ -52,11 +74,10 @@ export function LedgerPage() {
       <PageHead title={t('admin.places.ledger')} sentence={t('wallet.entriesNote')} />
       <LedgerCheck />
       <div className="mb-3 flex flex-wrap items-center gap-2">
-        <SearchField
-          label={t('admin.ledger.search')}
-          placeholder={t('admin.ledger.hint')}
+        <UserFilter
+          name={t('admin.userFilter.user')}
           value={search.search}
-          onSearch={(text) => void navigate({ search: { ...search, search: text, ...FIRST_PAGE } })}
+          onChange={(id) => void navigate({ search: { ...search, search: id, ...FIRST_PAGE } })}
         />
         <Filter
           name={t('wallet.kind')}
@@ -75,7 +96,12 @@ export function LedgerPage() {
           <EmptyFiltered sentence={t('wallet.filtered')} onClear={() => void navigate({ search: {} })} />
         }
       >
-        {(entries) => <EntryTable entries={entries} />}
+        {(entries) => (
+          <EntryTable
+            entries={entries}
+            ownerOf={(id) => <Owner entry={entries.find((one) => one.id === id)} />}
+          />
+        )}
       </PagedList>
     </>
   );

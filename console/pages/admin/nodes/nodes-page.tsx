@@ -1,14 +1,5 @@
 /** The nodes, with their state, configuration revision and load. */
-import {
-  CircleCheck,
-  CircleDot,
-  CircleMinus,
-  CircleX,
-  Hourglass,
-  KeyRound,
-  type LucideIcon,
-  Plus,
-} from 'lucide-react';
+import { KeyRound, Plus } from 'lucide-react';
 import { lazy, type ReactNode, Suspense } from 'react';
 import { useQuery, useSubscription } from 'urql';
 import { Button } from '../../../components/button.tsx';
@@ -16,12 +7,13 @@ import { type Column, DataTable } from '../../../components/data-table.tsx';
 import { EmptyFirst } from '../../../components/notice.tsx';
 import { Money } from '../../../components/money.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
-import { StateWord, type Tone } from '../../../components/state-word.tsx';
 import { Ago } from '../../../components/time.tsx';
 import { useSorted } from '../../../components/use-sorted.ts';
 import { type TFunction, useTranslation } from '../../../translation.ts';
 import { type AdminNode, NodeChanges, NodesQuery } from './documents.ts';
+import { NodeState } from './node-state.tsx';
 import { Region } from '../region.tsx';
+import { TrafficOnDemand } from '../traffic/traffic-section.tsx';
 import { useTask } from '../use-task.ts';
 
 const DrainDialog = lazy(async () => ({ default: (await import('./drain-dialog.tsx')).DrainDialog }));
@@ -82,6 +74,7 @@ export function NodesPage() {
           )
         }
       </Region>
+      <TrafficOnDemand title={t('admin.nodes.traffic')} subject="NODE" />
       <Suspense>{task && <Dialogs {...task} onClose={close} />}</Suspense>
     </>
   );
@@ -90,15 +83,6 @@ export function NodesPage() {
 function isCurrent({ appliedRevision, latestRevision }: AdminNode): boolean {
   return appliedRevision >= latestRevision;
 }
-
-const LOOKS: Record<AdminNode['state'] | 'RETIRED', { icon: LucideIcon; tone: Tone }> = {
-  IN_SYNC: { icon: CircleCheck, tone: 'good' },
-  LAGGING: { icon: Hourglass, tone: 'warn' },
-  JOINING: { icon: CircleDot, tone: 'accent' },
-  DRAINING: { icon: Hourglass, tone: 'accent' },
-  OFFLINE: { icon: CircleX, tone: 'bad' },
-  RETIRED: { icon: CircleMinus, tone: 'quiet' },
-};
 
 interface NodeTableProps {
   nodes: readonly AdminNode[];
@@ -178,12 +162,6 @@ function columnsOf(
       cell: ({ row }) => actions(row.original),
     },
   ];
-}
-
-function NodeState({ node }: { node: AdminNode }) {
-  const { t } = useTranslation();
-  const state = node.retired ? 'RETIRED' : node.state;
-  return <StateWord {...LOOKS[state]} word={t(`admin.nodes.states.${state}`)} />;
 }
 
 type NodeProps = Omit<NodeTableProps, 'nodes'> & { node: AdminNode };

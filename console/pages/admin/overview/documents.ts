@@ -1,5 +1,6 @@
 /** The GraphQL query of the administrators' overview. */
 import { graphql, type ResultOf } from '../../../graphql.ts';
+import { TimingFields } from '../../usage/times-documents.ts';
 
 const OverviewSums = graphql(`
   fragment OverviewSums on UsageTotals {
@@ -37,6 +38,17 @@ export const OverviewQuery = graphql(
               ...OverviewSums
             }
           }
+          timings {
+            totals {
+              ...TimingFields
+            }
+            series {
+              at
+              timings {
+                ...TimingFields
+              }
+            }
+          }
         }
         users: usageSummary(range: $day, groupBy: [USER]) {
           groups {
@@ -69,8 +81,11 @@ export const OverviewQuery = graphql(
           settlementAlarms24h
           nodes {
             id
+            name
             state
             retired
+            inflight
+            rps
           }
           jobs {
             name
@@ -83,7 +98,7 @@ export const OverviewQuery = graphql(
       }
     }
   `,
-  [OverviewSums],
+  [OverviewSums, TimingFields],
 );
 
 export type Overview = NonNullable<ResultOf<typeof OverviewQuery>['admin']>;

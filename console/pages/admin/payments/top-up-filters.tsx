@@ -2,8 +2,8 @@
 import { clsx } from 'clsx';
 import { TriangleAlert } from 'lucide-react';
 import { Filter } from '../../../components/menu.tsx';
-import { SearchField } from '../../../components/search-field.tsx';
 import { useTranslation } from '../../../translation.ts';
+import { UserFilter } from '../user-filter.tsx';
 import { DEPOSIT_STATES, type PaymentsSearch, TOP_UP_METHODS, TOP_UP_STATES } from './filters.ts';
 
 interface FiltersProps {
@@ -20,12 +20,7 @@ export function TopUpFilters({ search, onSearch, deposits }: FiltersProps) {
   const states = deposits ? [...DEPOSIT_STATES, 'CREDITED' as const] : TOP_UP_STATES;
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2">
-      <SearchField
-        label={t('payments.userSearch')}
-        placeholder={t('payments.userId')}
-        value={search.user}
-        onSearch={(user) => set({ user })}
-      />
+      <UserFilter name={t('admin.userFilter.user')} value={search.user} onChange={(user) => set({ user })} />
       <Filter
         name={t('admin.state')}
         value={search.state}

@@ -7,6 +7,7 @@ import { type Column, DataTable } from '../../../components/data-table.tsx';
 import { DetailHead } from '../../../components/page-head.tsx';
 import { Tag } from '../../../components/tag.tsx';
 import { type TFunction, useTranslation } from '../../../translation.ts';
+import { TrafficOnceSeen } from '../traffic/traffic-section.tsx';
 import type { Provider, Route, UpstreamTask } from './documents.ts';
 import { QuirkSection } from './quirk-section.tsx';
 import { LeftAlone, UpstreamHealth } from './upstream-health.tsx';
@@ -65,6 +66,7 @@ export function Upstream({ provider, onTask }: UpstreamProps) {
         <Credentials provider={provider} onTask={onTask} />
         <Limits provider={provider} onTask={onTask} />
       </div>
+      <TrafficOnceSeen title={t('admin.upstreams.ownTraffic')} subject="UPSTREAM" id={provider.id} />
     </>
   );
 }

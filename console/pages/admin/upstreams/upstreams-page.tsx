@@ -13,6 +13,7 @@ import { useSorted } from '../../../components/use-sorted.ts';
 import { type TFunction, useTranslation } from '../../../translation.ts';
 import { NotFound } from '../../shell/not-found.tsx';
 import { Region } from '../region.tsx';
+import { TrafficOnDemand } from '../traffic/traffic-section.tsx';
 import { useTask } from '../use-task.ts';
 import { UpstreamHealthWord } from './upstream-health.tsx';
 import { Enabled, Protocols } from './upstream-parts.tsx';
@@ -74,7 +75,10 @@ function List({ providers, onTask }: ListProps) {
       {providers.length === 0 ? (
         <EmptyFirst title={t('admin.upstreams.none')} sentence={t('admin.upstreams.noneSentence')} />
       ) : (
-        <ProviderTable providers={providers} />
+        <>
+          <ProviderTable providers={providers} />
+          <TrafficOnDemand title={t('admin.upstreams.traffic')} subject="UPSTREAM" />
+        </>
       )}
     </>
   );

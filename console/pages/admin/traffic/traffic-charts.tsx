@@ -1,0 +1,144 @@
+/** Charts of requests, failures and times of upstreams or nodes over time, with a table of each. */
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react';
+import { useQuery } from 'urql';
+import { Segmented } from '../../../components/field.tsx';
+import { Filter } from '../../../components/menu.tsx';
+import { useEvery } from '../../../components/use-now.ts';
+import { useTranslation } from '../../../translation.ts';
+import { spanOf, type Span } from '../../usage/summary.ts';
+import { TimeRange } from '../../usage/time-range.tsx';
+import { Region } from '../region.tsx';
+import { type Traffic, TrafficQuery } from './documents.ts';
+import { TRAFFIC_MEASURES, type TrafficSearch, validTrafficSearch } from './search.ts';
+import { TrafficBars } from './traffic-bars.tsx';
+import { TrafficTable } from './traffic-table.tsx';
+
+const TimesPanel = lazy(async () => ({ default: (await import('../../usage/times-panel.tsx')).TimesPanel }));
+const REFRESH_MS = 60_000;
+/** Days that the charts cover without a choice. */
+const USUAL_DAYS = '1';
+
+export interface TrafficChartsProps {
+  title: string;
+  subject: 'UPSTREAM' | 'NODE';
+  /** The only upstream or node; undefined for all, with a choice of one. */
+  id?: string;
+}
+
+/** The charts; they refresh themselves every minute. */
+export function TrafficCharts({ title, subject, id }: TrafficChartsProps) {
+  const search = validTrafficSearch({ ...useSearch({ strict: false }) });
+  const set = useSetSearch();
+  const { days, from, to } = search;
+  const span = useMemo(() => spanOf({ days: days ?? USUAL_DAYS, from, to }, Date.now()), [days, from, to]);
+  const of = id ?? search.of;
+  const variables = useMemo(() => {
+    const { bucket, ...range } = span;
+    return { subject, ids: of === undefined ? null : [of], range, bucket };
+  }, [subject, of, span]);
+  const [{ data, error }, again] = useQuery({ query: TrafficQuery, variables });
+  useEvery(REFRESH_MS, () => again({ requestPolicy: 'network-only' }));
+  return (
+    <section className="mt-10" aria-label={title}>
+      <h2 className="mb-3 text-section">{title}</h2>
+      <div className="mb-6 flex flex-wrap items-center gap-2">
+        <TimeRange search={search} usual={USUAL_DAYS} set={set} />
+        {id === undefined && <SubjectFilter {...{ subject, search, set }} rows={data?.admin?.traffic.rows} />}
+      </div>
+      <Region data={data?.admin?.traffic} error={error} onRetry={again}>
+        {(traffic) => (
+          <Charts
+            {...{ subject, search, span, traffic }}
+            choices={<Measures search={search} onChange={(chart) => set({ chart })} />}
+          />
+        )}
+      </Region>
+    </section>
+  );
+}
+
+/** Returns a function that changes the address. */
+function useSetSearch() {
+  const navigate = useNavigate();
+  return (change: Partial<TrafficSearch>) =>
+    void navigate({ to: '.', search: (search) => ({ ...search, ...change }), resetScroll: false });
+}
+
+interface SubjectFilterProps {
+  subject: TrafficChartsProps['subject'];
+  search: TrafficSearch;
+  set: (change: Partial<TrafficSearch>) => void;
+  rows: Traffic['rows'] | undefined;
+}
+
+/** The choice of one upstream or node. Keeps the choices of all after one is chosen. */
+function SubjectFilter({ subject, search, set, rows = [] }: SubjectFilterProps) {
+  const { t } = useTranslation();
+  const [known, setKnown] = useState(rows);
+  const added = rows.filter(({ subjectId }) => !known.some((one) => one.subjectId === subjectId));
+  if (added.length > 0) setKnown([...known, ...added]);
+  return (
+    <Filter
+      name={t(`usage.subjects.${subject}`)}
+      value={search.of}
+      options={known.map(({ subjectId, name }) => ({ value: subjectId, word: name }))}
+      onChange={(of) => set({ of })}
+    />
+  );
+}
+
+interface MeasuresProps {
+  search: TrafficSearch;
+  onChange: (chart: TrafficSearch['chart']) => void;
+}
+
+function Measures({ search, onChange }: MeasuresProps) {
+  const { t } = useTranslation();
+  return (
+    <Segmented
+      label={t('usage.measure')}
+      value={search.chart ?? 'requests'}
+      options={TRAFFIC_MEASURES.map((value) => ({ value, word: t(`usage.measures.${value}`) }))}
+      onChange={onChange}
+    />
+  );
+}
+
+interface ChartsProps {
+  subject: TrafficChartsProps['subject'];
+  search: TrafficSearch;
+  span: Span;
+  traffic: Traffic;
+  choices: ReactNode;
+}
+
+function Charts({ subject, search, span, traffic, choices }: ChartsProps) {
+  const [bar, setBar] = useState<string>();
+  const onSelect = (id: string) => setBar(id === bar ? undefined : id);
+  const measure = search.chart ?? 'requests';
+  const table = <TrafficTable {...{ subject, traffic, bar, measure }} />;
+  if (measure === 'requests' || measure === 'rate')
+    return (
+      <>
+        <TrafficBars {...{ traffic, span, measure, choices, onSelect }} selected={bar} />
+        {table}
+      </>
+    );
+  return (
+    <>
+      <Suspense>
+        <TimesPanel
+          {...{ span, choices, onSelect }}
+          totals={traffic.totals.timings[measure]}
+          series={traffic.series
+            .filter(({ subjectId }) => subjectId === null)
+            .map(({ at, figures }) => ({ at, percentiles: figures.timings[measure] }))}
+          selected={bar}
+          view="chart"
+        />
+      </Suspense>
+      {table}
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+/**
+ * Charts of traffic as a part of a page. Their code and texts load late: when the user asks for them or
+ * scrolls to them, so that the page itself stays small.
+ */
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { ChartColumn } from 'lucide-react';
+import { lazy, Suspense } from 'react';
+import { Button } from '../../../components/button.tsx';
+import { WhenSeen } from '../../../components/when-seen.tsx';
+import { loadWords } from '../../../i18n.ts';
+import { useTranslation } from '../../../translation.ts';
+import type { TrafficChartsProps } from './traffic-charts.tsx';
+
+const load = () => Promise.all([import('./traffic-charts.tsx'), loadWords(['usage'])]);
+const TrafficCharts = lazy(async () => ({ default: (await load())[0].TrafficCharts }));
+
+/** The charts once the user has scrolled to them, for the end of a long page. */
+export function TrafficOnceSeen(props: TrafficChartsProps) {
+  return (
+    <WhenSeen>
+      <Suspense>
+        <TrafficCharts {...props} />
+      </Suspense>
+    </WhenSeen>
+  );
+}
+
+/** A button that shows the charts; the address remembers it. */
+export function TrafficOnDemand(props: TrafficChartsProps) {
+  const { t } = useTranslation();
+  const { chart } = useSearch({ strict: false });
+  const navigate = useNavigate();
+  if (chart !== undefined)
+    return (
+      <Suspense>
+        <TrafficCharts {...props} />
+      </Suspense>
+    );
+  return (
+    <section className="mt-10" aria-label={props.title}>
+      <h2 className="mb-3 text-section">{props.title}</h2>
+      <Button
+        icon={<ChartColumn size={16} strokeWidth={1.75} aria-hidden="true" />}
+        onClick={() =>
+          void navigate({
+            to: '.',
+            search: (search) => ({ ...search, chart: 'requests' as const }),
+            resetScroll: false,
+          })
+        }
+      >
+        {t('admin.showCharts')}
+      </Button>
+    </section>
+  );
+}

@@ -1,0 +1,99 @@
+/** Charts of upstreams and nodes, names beside ids, and filters by choice on administrators' pages. */
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { overflow, ready, violations } from './test/browser.ts';
+import { houseOfTests, press } from './test/visit.ts';
+
+const { visit } = houseOfTests();
+const HOURS = 24;
+
+/** Scrolls to the end of the page, where charts load once they are seen. */
+const toEnd = (page: Page) => page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+
+describe.skipIf(!ready)('the traffic of nodes', () => {
+  test('is drawn by hour, and a chosen node and bar change the figures, by keyboard alone', async () => {
+    await visit('/admin/nodes', async (page) => {
+      await press(page, page.getByRole('button', { name: 'Show charts' }));
+      const chart = page.getByRole('region', { name: 'Traffic of nodes' });
+      const bars = chart.getByRole('group', { name: 'Usage over time' }).getByRole('button');
+      await expect.poll(() => bars.count()).toBe(HOURS);
+      const table = chart.getByRole('table', { name: 'Traffic of each node' });
+      expect(await table.getByRole('row').count()).toBe(4);
+      await press(page, bars.last());
+      expect(await bars.last().getAttribute('aria-pressed')).toBe('true');
+      await press(page, chart.getByRole('button', { name: /^Node\s?Any$/ }));
+      await press(page, page.getByRole('menuitemradio', { name: 'eu-2' }));
+      await expect.poll(() => table.getByRole('row').count()).toBe(2);
+      expect(page.url()).toContain('of=nod_eu-2');
+      expect(await violations(page)).toEqual([]);
+    });
+  });
+
+  test('is shown as percentiles of times, in every width without overflow', async () => {
+    await visit('/admin/health', async (page) => {
+      await toEnd(page);
+      const chart = page.getByRole('region', { name: 'Requests of all nodes' });
+      await chart.getByRole('radio', { name: 'Duration' }).check({ force: true });
+      await chart.getByText('Half within (p50)').waitFor();
+      for (const width of [1440, 1024, 390, 320]) {
+        await page.setViewportSize({ width, height: 800 });
+        expect(await overflow(page)).toBe(0);
+      }
+      expect(await violations(page)).toEqual([]);
+    });
+  });
+});
+
+describe.skipIf(!ready)('the traffic of an upstream', () => {
+  test('is on its page, and its name in the list of all leads there', async () => {
+    await visit('/admin/upstreams', async (page) => {
+      await page.getByRole('button', { name: 'Show charts' }).click();
+      const chart = page.getByRole('region', { name: 'Traffic of upstreams' });
+      await chart.getByRole('link', { name: 'north-eu' }).click();
+      await page.getByRole('heading', { name: 'Credentials' }).first().waitFor();
+      await toEnd(page);
+      await page
+        .getByRole('region', { name: 'Traffic', exact: true })
+        .getByText('Failure rate')
+        .first()
+        .waitFor();
+    });
+  });
+});
+
+describe.skipIf(!ready)('the ledger of administrators', () => {
+  test('names the owner of each entry, and is filtered by a user who is found by address', async () => {
+    await visit('/admin/ledger', async (page) => {
+      await page.getByRole('link', { name: 'mara@lindgren.dev' }).first().waitFor();
+      await page.getByRole('combobox', { name: 'User, by e-mail address' }).fill('mara@lindgren.dev');
+      await page.getByRole('button', { name: /^User\s?mara@lindgren.dev$/ }).waitFor();
+      expect(page.url()).toContain('search=usr_admin_1');
+      expect(await violations(page)).toEqual([]);
+    });
+  });
+});
+
+describe.skipIf(!ready)('the overview of administrators', () => {
+  test('has latency and nodes, and its chart shows each measure', async () => {
+    await visit('/admin/overview', async (page) => {
+      await page.getByText('Duration, p95').waitFor();
+      await page.getByText('18.2 requests/s, 41 in flight').waitFor();
+      for (const name of [
+        'Requests',
+        'Tokens',
+        'Failures',
+        'Failure rate',
+        'Time to first token',
+        'Duration',
+      ]) {
+        await page.getByRole('radio', { name, exact: true }).check({ force: true });
+        await page
+          .getByRole('group')
+          .filter({ has: page.locator('button[aria-pressed]') })
+          .first()
+          .waitFor();
+      }
+      expect(await violations(page)).toEqual([]);
+    });
+  });
+});
