@@ -1,4 +1,4 @@
-/** The rules for every page, on some pages of visitors and customers, in two looks. */
+/** The rules for every page, on two pages in two looks. The proof tier checks all pages. */
 import { describePages, TWO_LOOKS } from './test/page-rules.ts';
 
-describePages(['/sign-in', '/pricing', '/keys', '/wallet', '/usage', '/playground?chat=cnv_1'], TWO_LOOKS);
+describePages(['/keys', '/playground?chat=cnv_1'], TWO_LOOKS);

@@ -22,8 +22,8 @@ const PROVEN = [
   ...['control-plane/payments', 'control-plane/intelligence', 'control-plane/local', 'control-plane/graphql'],
   ...['control-plane/playground', 'data-plane/config', 'data-plane/control', 'tools/sweep.mjs'],
   ...['console', '*Dockerfile'],
-  // Browser tests use this schema in their fake control plane. A proof test runs the scripts of docs/api.md.
-  ...['control-plane/schema.graphql', 'docs/api.md'],
+  // Browser tests use this schema in their fake control plane. Proof tests run the texts of these documents.
+  ...['control-plane/schema.graphql', 'docs/api.md', 'docs/clients.md'],
   ...['data-plane/admission', 'data-plane/call', 'data-plane/exchange', 'data-plane/endpoints'],
   ...['data-plane/upstreams', 'data-plane/realtime', 'control-plane/upstreams', 'shared/timestamps.ts'],
   ...['control-plane/nodes', 'control-plane/catalog', 'control-plane/database', 'control-plane/configuration'],

@@ -128,7 +128,7 @@ describe('a rolling restart of three nodes', () => {
   for (const [kind, isInstalled] of INSTALLED)
     it.skipIf(!isInstalled)(
       `behind ${kind} fails no request and completes every stream${isInstalled ? '' : ' (not installed)'}`,
-      { timeout: 180_000 },
+      { timeout: 300_000 },
       async () => {
         const folder = mkdtempSync(join(tmpdir(), 'gateway-rolling-'));
         const [database, model] = await Promise.all([createTestDatabase(), startModel()]);
