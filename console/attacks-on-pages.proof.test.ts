@@ -1,4 +1,4 @@
-/** Markup in every text of the signed-in pages runs nothing; the proof tier tries all pages and dialogs. */
+/** Markup in texts of signed-in pages runs nothing. `attacks.proof.test.ts` tries all pages and dialogs. */
 import { describe, expect, test } from 'vitest';
 import { asMarkup, attacked, findings, watchPolicy } from './test/attacks.ts';
 import { OWN_PAGES, ready } from './test/browser.ts';
