@@ -31,6 +31,7 @@ export const TARGETS = [
   'dialect-requests',
   'dialect-answers',
   'dialect-streams',
+  'event-stream',
   'multipart',
   'realtime',
   'graphql',

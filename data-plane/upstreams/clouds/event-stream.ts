@@ -4,6 +4,7 @@
  */
 import { crc32 } from 'node:zlib';
 import { GatewayError } from '@gateway/shared/failures';
+import { Slab } from '../../call/slab.ts';
 import type { BodyDecoder, UpstreamAnswer } from '../send.ts';
 
 /** Maximum size of a message, in bytes. A chunk of an answer is much shorter. */
@@ -24,17 +25,15 @@ export interface StreamMessage {
 
 /** Splits a byte stream into messages; chunks may be cut anywhere. */
 export class EventStreamReader {
-  #carry: Buffer[] = [];
-  #carried = 0;
+  #carry = new Slab(MESSAGE_BYTES);
   /** Number of bytes from which on a message can be complete. */
   #needed = PRELUDE_BYTES;
 
   /** The messages that this chunk completes. Throws `upstream_failed` for a wrong length or checksum. */
   push(chunk: Buffer): StreamMessage[] {
-    this.#carry.push(chunk);
-    this.#carried += chunk.length;
-    if (this.#carried < this.#needed) return [];
-    let rest = Buffer.concat(this.#carry);
+    this.#carry.append(chunk);
+    if (this.#carry.length < this.#needed) return [];
+    let rest = this.#carry.bytes();
     const messages: StreamMessage[] = [];
     this.#needed = PRELUDE_BYTES;
     while (rest.length >= PRELUDE_BYTES) {
@@ -45,14 +44,14 @@ export class EventStreamReader {
       rest = rest.subarray(length);
       this.#needed = PRELUDE_BYTES;
     }
-    this.#carry = [rest];
-    this.#carried = rest.length;
+    this.#carry = new Slab(MESSAGE_BYTES);
+    if (rest.length > 0) this.#carry.append(rest);
     return messages;
   }
 
   /** Throws `upstream_failed` if the stream ends inside a message. */
   end(): void {
-    if (this.#carried > 0) throw broken('it ends inside a message');
+    if (this.#carry.length > 0) throw broken('it ends inside a message');
   }
 }
 

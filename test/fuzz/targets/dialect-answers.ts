@@ -4,8 +4,8 @@ import { GatewayError } from '@gateway/shared/failures';
 import { collect, replay } from '../../../data-plane/dialects/answer.ts';
 import type { ChatResponse } from '../../../data-plane/dialects/canonical.ts';
 import type { Inbound } from '../../../data-plane/dialects/dialect.ts';
-import { INBOUND, REQUEST, upstreamOf } from '../clients.ts';
-import { letterOf, recordedAnswers } from '../recorded.ts';
+import { INBOUND, REQUEST, letterOfUpstream, upstreamOf } from '../clients.ts';
+import { recordedAnswers } from '../recorded.ts';
 import { demand } from '../target.ts';
 import type { FuzzTarget } from '../target.ts';
 
@@ -24,7 +24,7 @@ export const target: FuzzTarget = {
       demand(isDeepStrictEqual(collect(replay(response)), response), 'a replayed answer differs');
   },
   seeds: [
-    letterOf('openai-chat') +
+    letterOfUpstream('openai-chat') +
       JSON.stringify({
         id: 'i',
         model: 'm',
@@ -41,7 +41,7 @@ export const target: FuzzTarget = {
         ],
         usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
       }),
-    letterOf('openai-responses') +
+    letterOfUpstream('openai-responses') +
       JSON.stringify({
         id: 'r',
         status: 'completed',
@@ -52,7 +52,7 @@ export const target: FuzzTarget = {
         ],
         usage: { input_tokens: 1, output_tokens: 2 },
       }),
-    letterOf('anthropic-messages') +
+    letterOfUpstream('anthropic-messages') +
       JSON.stringify({
         id: 'm',
         type: 'message',
@@ -65,7 +65,7 @@ export const target: FuzzTarget = {
         stop_reason: 'tool_use',
         usage: { input_tokens: 1, output_tokens: 2 },
       }),
-    letterOf('google-generate') +
+    letterOfUpstream('google-generate') +
       JSON.stringify({
         candidates: [
           {
@@ -75,7 +75,22 @@ export const target: FuzzTarget = {
         ],
         usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 2 },
       }),
-    `${letterOf('openai-chat')}{"error":{"message":"m","type":"t","code":"c","param":null}}`,
+    letterOfUpstream('bedrock-converse') +
+      JSON.stringify({
+        output: {
+          message: {
+            role: 'assistant',
+            content: [
+              { reasoningContent: { reasoningText: { text: 'b', signature: 's' } } },
+              { text: 'a' },
+              { toolUse: { toolUseId: 'c', name: 'f', input: {} } },
+            ],
+          },
+        },
+        stopReason: 'tool_use',
+        usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 },
+      }),
+    `${letterOfUpstream('openai-chat')}{"error":{"message":"m","type":"t","code":"c","param":null}}`,
   ],
   recorded: recordedAnswers,
 };

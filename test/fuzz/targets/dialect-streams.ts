@@ -4,13 +4,23 @@
  */
 import { GatewayError } from '@gateway/shared/failures';
 import type { ChatEvent } from '../../../data-plane/dialects/canonical.ts';
-import type { Dialect } from '../../../data-plane/dialects/dialect.ts';
+import type { UpstreamDialect } from '../../../data-plane/dialects/dialect.ts';
 import { FrameSplitter } from '../../../data-plane/exchange/frames.ts';
 import { StreamMachine } from '../../../data-plane/exchange/stream-machine.ts';
-import { INBOUND, REQUEST, upstreamOf } from '../clients.ts';
-import { letterOf, recordedStreams } from '../recorded.ts';
+import { INBOUND, REQUEST, letterOfUpstream, upstreamOf } from '../clients.ts';
+import { recordedStreams } from '../recorded.ts';
 import { demand } from '../target.ts';
 import type { FuzzTarget } from '../target.ts';
+
+/** The events of a Converse stream, by name. */
+const CONVERSE = {
+  messageStart: { role: 'assistant' },
+  contentBlockStart: { contentBlockIndex: 0, start: { toolUse: { toolUseId: 'c', name: 'f' } } },
+  contentBlockDelta: { contentBlockIndex: 0, delta: { toolUse: { input: '{}' } } },
+  contentBlockStop: { contentBlockIndex: 0 },
+  messageStop: { stopReason: 'tool_use' },
+  metadata: { usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 } },
+};
 
 export const target: FuzzTarget = {
   run(input) {
@@ -26,14 +36,14 @@ export const target: FuzzTarget = {
     demand(cut === mirrored(dialect, [bytes]), 'a mirrored stream depends on the cuts');
   },
   seeds: [
-    `${letterOf('openai-chat')}${lines([
+    `${letterOfUpstream('openai-chat')}${lines([
       { id: 'i', model: 'm', choices: [{ index: 0, delta: { role: 'assistant', content: 'a' } }] },
       { choices: [{ index: 0, delta: { tool_calls: [{ index: 0, id: 'c', function: { name: 'f' } }] } }] },
       { choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { arguments: '{}' } }] } }] },
       { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
       { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 } },
     ])}data: [DONE]\n\n`,
-    letterOf('openai-responses') +
+    letterOfUpstream('openai-responses') +
       lines([
         { type: 'response.created', response: { id: 'r' } },
         {
@@ -49,7 +59,7 @@ export const target: FuzzTarget = {
         },
         { type: 'response.completed', response: { id: 'r', status: 'completed', output: [], usage: {} } },
       ]),
-    letterOf('anthropic-messages') +
+    letterOfUpstream('anthropic-messages') +
       lines([
         { type: 'message_start', message: { id: 'm', model: 'm', usage: { input_tokens: 1 } } },
         { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
@@ -61,12 +71,16 @@ export const target: FuzzTarget = {
         { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 2 } },
         { type: 'message_stop' },
       ]),
-    letterOf('google-generate') +
+    letterOfUpstream('google-generate') +
       lines([
         { candidates: [{ content: { parts: [{ text: 'b', thought: true }] } }] },
         { candidates: [{ content: { parts: [{ functionCall: { name: 'f', args: {} } }] } }] },
         { candidates: [{ finishReason: 'STOP' }], usageMetadata: { promptTokenCount: 1 } },
       ]),
+    letterOfUpstream('bedrock-converse') +
+      Object.entries(CONVERSE)
+        .map(([name, value]) => `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`)
+        .join(''),
   ],
   tokens: ['data: ', '\n\n', '[DONE]', 'event: error\n'],
   recorded: recordedStreams,
@@ -77,7 +91,7 @@ function lines(values: readonly unknown[]): string {
 }
 
 /** The events up to a failure. */
-function eventsOf({ outbound }: Dialect, bytes: Buffer): ChatEvent[] {
+function eventsOf({ outbound }: UpstreamDialect, bytes: Buffer): ChatEvent[] {
   const decoder = outbound.streamDecoder(REQUEST.choices);
   const splitter = new FrameSplitter();
   const events: ChatEvent[] = [];
@@ -97,7 +111,7 @@ function eventsOf({ outbound }: Dialect, bytes: Buffer): ChatEvent[] {
 }
 
 /** Output of a mirrored stream, and its end. */
-function mirrored({ outbound }: Dialect, chunks: readonly Buffer[]): string {
+function mirrored({ outbound }: UpstreamDialect, chunks: readonly Buffer[]): string {
   const machine = new StreamMachine({
     choices: REQUEST.choices,
     decoder: outbound.streamDecoder(REQUEST.choices),

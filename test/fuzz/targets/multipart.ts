@@ -88,7 +88,8 @@ function part(head: string, value: string): string {
 function isOrdinary(input: Buffer): boolean {
   const text = input.toString('latin1');
   if (!text.startsWith('--bound\r\n')) return false;
-  return text.split('--bound\r\n').every((piece) => {
+  // A boundary begins a line: elsewhere it is text of a head or value.
+  return `\r\n${text}`.split('\r\n--bound\r\n').every((piece) => {
     const [head, second] = piece.match(/^content-disposition.*$/gim) ?? [];
     return second === undefined && (head === undefined || HEAD.test(head.trimEnd()));
   });
