@@ -74,7 +74,7 @@ const ORDINARY_PIXELS = 1_536 * 1_024;
 const DATE = /_\d{8}$/;
 
 /** Whether a value of a priced member costs no more than a plain request. */
-export function isOrdinary(tier: string): boolean {
+function isOrdinary(tier: string): boolean {
   return ORDINARY.has(tier) || isOrdinarySize(tier);
 }
 

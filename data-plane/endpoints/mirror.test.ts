@@ -76,6 +76,17 @@ describe('an unknown part of a mirrored request', () => {
   });
 });
 
+describe('a header that names an account of the client at the provider', () => {
+  it.each([false, true])('is never sent, whether unknown parts pass or not: %s', async (passUnknown) => {
+    speak('openai-chat');
+    node.store.modelList = [makeModel({ passUnknown })];
+    const headers = { 'openai-organization': 'org-client', 'openai-project': 'proj_client' };
+    await node.call({ body: `{"model":"swift",${MESSAGES}}`, headers });
+    expect(upstream.seen).toHaveLength(1);
+    for (const name of Object.keys(headers)) expect(upstream.seen[0]?.headers).not.toHaveProperty(name);
+  });
+});
+
 describe('an unknown part of a request that is re-encoded for an upstream of its own format', () => {
   it('is left out of messages that hold a seal of another provider', async () => {
     const sealed = '{"type":"thinking","thinking":"","signature":"gwseal1_e30"}';

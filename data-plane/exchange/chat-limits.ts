@@ -2,9 +2,10 @@
 import { invalidRequest } from '../call/refusals.ts';
 import type { SoldModel } from '../config/config.ts';
 import type { ChatRequest } from '../dialects/canonical.ts';
-import { isOrdinary } from '../dialects/member-table.ts';
 
-/** Throws `invalid_request` if a request is larger than the model's limits, or asks for another tier. */
+/**
+ * Throws `invalid_request` if a request is larger than the model's limits. `refusePriced` refuses other tiers.
+ */
 export function checkChatLimits(request: ChatRequest, sizeBytes: number, { name, limits }: SoldModel): void {
   if (request.choices > limits.maxChoices) {
     throw invalidRequest(
@@ -15,13 +16,6 @@ export function checkChatLimits(request: ChatRequest, sizeBytes: number, { name,
   if (sizeBytes > limits.maxBodyBytes) {
     throw invalidRequest(
       `${name} takes requests of at most ${limits.maxBodyBytes} bytes. Send a smaller one.`,
-    );
-  }
-  const tier = request.serviceTier;
-  if (tier !== undefined && !isOrdinary(tier) && !limits.serviceTiers.includes(tier)) {
-    throw invalidRequest(
-      `${name} is not sold in the service tier "${tier}". Leave the tier out.`,
-      request.pointers.serviceTier,
     );
   }
 }
