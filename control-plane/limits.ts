@@ -37,6 +37,11 @@ export const BODY_BYTES = 100 * KILOBYTE;
 /** Size of a request body of a verified caller: nodes report in batches, the Playground sends pictures. */
 export const LARGE_BODY_BYTES = 2 * MEGABYTE;
 /**
+ * Size of a body that is not read while its caller has a penalty for refused bodies. Smaller ones are read:
+ * people sign in and correct their requests.
+ */
+export const PENALTY_BODY_BYTES = 16 * KILOBYTE;
+/**
  * Bytes of the bodies of requests that are not answered yet. Parsed JSON takes up to 20 times its bytes, so
  * that the totals fit into a heap of 512 MB.
  */
@@ -119,6 +124,14 @@ export const KNOWN_NETWORKS = 20_000;
 export const KNOWN_CREDENTIAL_MS = 60 * MINUTE_MS;
 /** Verified tokens that are remembered at once, as digests; the oldest one is forgotten first. */
 export const KNOWN_CREDENTIALS = 20_000;
+
+/** Downloads of tables that run at once. Each holds a database query and some pages. */
+export const DOWNLOADS: ShareLimits = {
+  anonymous: { perCaller: 0, upTo: 0 },
+  user: { perCaller: 2, upTo: 8 },
+  admin: { perCaller: 2, upTo: 12 },
+  node: { perCaller: 0, upTo: 0 },
+};
 
 /** Open WebSockets. The console opens one per tab, a node one. */
 export const SOCKETS: ShareLimits = {

@@ -76,9 +76,9 @@ export async function createListener(parts: ListenerParts): Promise<Listener> {
     addressOf: (request) => contexts.addressOf(request),
     credentialOf: (request) => contexts.credentialOf(request),
   });
-  const onRefused = boundCallers(server, callers, contexts.isProxy);
+  const penalties = boundCallers(server, callers, contexts.isProxy);
   observe(server, parts, (request) => networkOf(contexts.addressOf(request)));
-  admitRequests(server, { times, callers, reading: parts.rates.reading, onRefused });
+  admitRequests(server, { times, callers, reading: parts.rates.reading, penalties });
   serveHealth(server, { orm, token: settings.metricsToken });
   const explorer = parts.explorerFolder === null ? null : await serveExplorer(server, parts.explorerFolder);
   serveGraphql(server, { apollo: parts.apollo, contexts, explorer });

@@ -1,7 +1,7 @@
 /**
- * Bounds the CPU time that refused bodies cost. A caller pays with time: once its refused bodies have cost
- * too much, its network opens new connections slowly, and a node refuses its next large body unread. A caller
- * is a wallet, an account, a node, or a network without a valid credential.
+ * Bounds the CPU time that refused bodies and pipelines cost. A caller pays with time: once its refused bodies have cost
+ * too much, its network opens new connections slowly, and its next large body is refused unread with 429. A
+ * caller is a wallet, an account, a node, or a network without a valid credential.
  */
 
 /** A cost that comes back with time, in ms of CPU time. */
@@ -15,14 +15,14 @@ export const REFUSED_WORK: Rate = { perSecond: 50, atOnce: 500 };
 /** Cost of refused bodies of one network without a valid credential. */
 export const REFUSED_WORK_OF_NETWORK: Rate = { perSecond: 20, atOnce: 200 };
 /** The same of all networks together. Above it, every network that was refused something has to wait. */
-export const REFUSED_WORK_OF_STRANGERS: Rate = { perSecond: 100, atOnce: 1_000 };
+export const REFUSED_WORK_OF_STRANGERS: Rate = { perSecond: 50, atOnce: 500 };
 /** A caller waits at most this long after its last refused body, in ms. */
 export const LONGEST_PENALTY_MS = 30_000;
 /**
  * Connections per second that all networks with a penalty together may open, and as many for those of them
  * where a valid credential was sent lately. Open connections go on.
  */
-export const PENALTY_CONNECTIONS_PER_SECOND = 5;
+export const PENALTY_CONNECTIONS_PER_SECOND = 2;
 /** Callers that are counted at once; the one that was not seen for longest is forgotten first. */
 const COUNTED_CALLERS = 20_000;
 
@@ -32,6 +32,11 @@ const CHUNK_MS = 0.002;
 const BYTE_MS = 0.000_005;
 /** Cost of a chunked body that is refused unread, in ms: Node parses what one read of 64 KiB brought. */
 export const CHUNKED_REFUSAL_MS = 20;
+/**
+ * Cost of a connection that sent too many requests ahead, in ms: Node parses all requests of a read of 64 KiB,
+ * also after the connection was closed, and the first ones were answered.
+ */
+export const PIPELINE_REFUSAL_MS = 10;
 /** Cost of a byte that is read and dropped, in ms: 2 ms per MB. */
 const DROPPED_BYTE_MS = 0.000_002;
 
@@ -80,7 +85,7 @@ class Cost {
 export interface Payers {
   /** The wallet, account or node; undefined without a valid credential. */
   caller: string | undefined;
-  /** The network of the connection; undefined on connections of proxies. */
+  /** The network of the client; undefined if the process does not know it. */
   network: string | undefined;
 }
 
@@ -111,6 +116,11 @@ export class RefusedWork {
   /** Time until a large body of this wallet, account or node may be read, in ms; 0 for none. */
   waitMs(caller: string): number {
     return this.#callers.get(caller)?.waitMs(this.#now()) ?? 0;
+  }
+
+  /** The same for senders without a valid credential in this network. */
+  waitMsOfStrangers(network: string): number {
+    return this.#networks.get(network)?.waitMs(this.#now()) ?? 0;
   }
 
   /** Whether this network may open a connection. `isKnown`: a valid credential was sent there lately. */

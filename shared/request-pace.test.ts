@@ -63,6 +63,15 @@ describe('requests that are sent ahead', () => {
     expect(admitted()).toBe(1);
   });
 
+  it('are reported once when they close their connection', async () => {
+    let closed = 0;
+    const { port } = await serve(new RequestPace({ ...ofAll, onClosed: () => (closed += 1) }));
+    await send(port, GET.repeat(PIPELINED_REQUESTS) + GET_AND_CLOSE);
+    expect(closed).toBe(0);
+    await send(port, GET.repeat(500));
+    expect(closed).toBe(1);
+  });
+
   it('are handled one at a time, each after the answer before it', async () => {
     let [running, most] = [0, 0];
     const pace = new RequestPace(ofAll);

@@ -69,6 +69,8 @@ interface PaceOptions {
   /** The sender of a request; undefined on a connection without limits, such as that of a proxy. */
   callerOf: (request: IncomingMessage) => string | undefined;
   freeAnswers?: Pick<FreeAnswers, 'waitOf'>;
+  /** Called when a connection is closed because of a request that was sent ahead. */
+  onClosed?: (request: IncomingMessage) => void;
 }
 
 /** The requests of one connection. */
@@ -83,11 +85,13 @@ interface Asked {
 export class RequestPace {
   readonly #callerOf: PaceOptions['callerOf'];
   readonly #freeAnswers: Pick<FreeAnswers, 'waitOf'>;
+  readonly #onClosed: PaceOptions['onClosed'];
   readonly #asked = new WeakMap<Socket, Asked>();
 
-  constructor({ callerOf, freeAnswers = new FreeAnswers() }: PaceOptions) {
+  constructor({ callerOf, freeAnswers = new FreeAnswers(), onClosed }: PaceOptions) {
     this.#callerOf = callerOf;
     this.#freeAnswers = freeAnswers;
+    this.#onClosed = onClosed;
   }
 
   /**
@@ -110,7 +114,10 @@ export class RequestPace {
     last.response = response;
     const isFull = isAhead && !this.#countAhead(last);
     const waitMs = isFree && !isFull ? this.#waitOf(request) : 0;
-    if (isFull || waitMs === undefined) return void socket.destroy();
+    if (isFull || waitMs === undefined) {
+      if (isAhead) this.#onClosed?.(request);
+      return void socket.destroy();
+    }
     const dueAt = performance.now() + waitMs;
     const goInTime = (): void => {
       const restMs = waitMs > 0 ? dueAt - performance.now() : 0;

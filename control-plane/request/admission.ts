@@ -5,12 +5,12 @@
 import type { IncomingMessage } from 'node:http';
 import { CHUNKED_REFUSAL_MS, droppingMs } from '@gateway/shared/refused-work';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { BODY_BYTES, BODY_MEMORY, LARGE_BODY_BYTES, REQUESTS } from '../limits.ts';
+import { BODY_BYTES, BODY_MEMORY, LARGE_BODY_BYTES, PENALTY_BODY_BYTES, REQUESTS } from '../limits.ts';
 import type { TimeLimits } from '../limits.ts';
-import { BodyReader, BodyRefusal, TOO_MANY, tooLarge } from './body.ts';
+import { BodyReader, BodyRefusal, TOO_MANY, tooLarge, tooMuchRefused } from './body.ts';
 import type { BodyTerms } from './body.ts';
 import type { Callers } from './callers.ts';
-import type { OnRefused } from './connections.ts';
+import type { Penalties } from './connections.ts';
 import { spendCpu, TOO_MUCH_READING } from './rates.ts';
 import type { Rates } from './rates.ts';
 import { Shares } from './shares.ts';
@@ -21,7 +21,7 @@ interface AdmissionParts {
   callers: Callers;
   /** CPU time of reading bodies and documents. */
   reading: Rates;
-  onRefused: OnRefused;
+  penalties: Penalties;
 }
 
 /**
@@ -30,7 +30,7 @@ interface AdmissionParts {
 const GRAPHQL = '/graphql';
 const WEBHOOKS = '/webhooks/';
 const TYPES = ['application/json', 'text/plain'];
-const RETRY_SECONDS = 1;
+const SECOND_MS = 1_000;
 
 /** How the body of a request may be read, and whose time its parsing takes. */
 interface Admitted extends BodyTerms {
@@ -51,7 +51,7 @@ export function admitRequests(server: FastifyInstance, parts: AdmissionParts): v
       return undefined;
     } catch (error) {
       if (!(error instanceof BodyRefusal)) throw error;
-      parts.onRefused(request.raw, costOf(request.raw));
+      parts.penalties.onRefused(request.raw, costOf(request.raw));
       return refuse(request, reply, error);
     }
   });
@@ -64,7 +64,7 @@ export function admitRequests(server: FastifyInstance, parts: AdmissionParts): v
   server.addContentTypeParser(TYPES, async (request: FastifyRequest, stream: IncomingMessage) => {
     const { claimant, ...terms } = admitted.get(stream) ?? UNREAD;
     const body = await bodies.read(stream, terms).catch((error: unknown) => {
-      if (error instanceof BodyRefusal) parts.onRefused(stream, costOf(stream));
+      if (error instanceof BodyRefusal) parts.penalties.onRefused(stream, costOf(stream));
       throw error;
     });
     if (isWebhook(request)) return body;
@@ -77,12 +77,16 @@ export function admitRequests(server: FastifyInstance, parts: AdmissionParts): v
 
 /** Answers with a refusal in the form of a GraphQL error. A connection with an unread body is closed. */
 export function refuse(request: FastifyRequest, reply: FastifyReply, refusal: BodyRefusal): FastifyReply {
-  const { statusCode, message } = refusal;
+  const { statusCode, message, retryAfterMs } = refusal;
   const isBusy = statusCode === 429;
   const code = isBusy ? 'RATE_LIMITED' : 'BAD_USER_INPUT';
-  if (isBusy) reply.header('retry-after', RETRY_SECONDS);
+  if (isBusy) reply.header('retry-after', Math.ceil(retryAfterMs / SECOND_MS));
   if (!isShort(request.raw)) reply.header('connection', 'close');
-  const extensions = { code, requestId: request.id, ...(isBusy && { retryAfterMs: RETRY_SECONDS * 1000 }) };
+  const extensions = {
+    code,
+    requestId: request.id,
+    ...(isBusy && { retryAfterMs: Math.ceil(retryAfterMs) }),
+  };
   return reply
     .code(statusCode)
     .type('application/json')
@@ -107,12 +111,14 @@ function isShort({ headers, complete }: IncomingMessage): boolean {
 class Gate {
   readonly #callers: Callers;
   readonly #reading: Rates;
+  readonly #penalties: Penalties;
   readonly #memory = new Shares(BODY_MEMORY);
   readonly #requests = new Shares(REQUESTS);
 
-  constructor({ callers, reading }: AdmissionParts) {
+  constructor({ callers, reading, penalties }: AdmissionParts) {
     this.#callers = callers;
     this.#reading = reading;
+    this.#penalties = penalties;
   }
 
   /** Counts the request until its answer has ended, and returns how its body may be read. */
@@ -130,6 +136,8 @@ class Gate {
     const limit = claimant.rank === 'anonymous' ? BODY_BYTES : LARGE_BODY_BYTES;
     if (length === null && claimant.rank !== 'node') throw missingLength();
     if (length !== null && length > limit) throw tooLarge(limit);
+    const waitMs = (length ?? limit) > PENALTY_BODY_BYTES ? this.#penalties.waitMs(claimant) : 0;
+    if (waitMs > 0) throw tooMuchRefused(waitMs);
     if (!isWebhook(request) && !this.#reading.has(claimant)) throw new BodyRefusal(429, TOO_MUCH_READING);
     const take = (resource: Shares, amount: number): boolean => {
       const giveBack = isClosed ? null : resource.take(claimant, amount);

@@ -3,13 +3,18 @@ import type { IncomingMessage } from 'node:http';
 import { CHUNKS_PER_BODY, FIRST_BUFFER_BYTES, SLOW_BODY_CHECK_MS } from '../limits.ts';
 import type { TimeLimits } from '../limits.ts';
 
+const RETRY_MS = 1_000;
+
 /** A body that is refused with a status of 4xx. The rest of the body is not read. */
 export class BodyRefusal extends Error {
   readonly statusCode: number;
+  /** Time after which the body may be sent again, in ms. Used with status 429. */
+  readonly retryAfterMs: number;
 
-  constructor(statusCode: number, message: string) {
+  constructor(statusCode: number, message: string, retryAfterMs = RETRY_MS) {
     super(message);
     this.statusCode = statusCode;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -116,6 +121,15 @@ class Reading {
 
 /** The message for a caller that already holds its share of requests or bodies. */
 export const TOO_MANY = 'Too many requests at once. Try again in a moment.';
+
+/** The refusal of a large body whose sender caused too much refused work. */
+export function tooMuchRefused(retryAfterMs: number): BodyRefusal {
+  return new BodyRefusal(
+    429,
+    'Too many of your large requests were refused. Correct them, then wait before you send more.',
+    retryAfterMs,
+  );
+}
 
 /** The refusal of a body above a size in bytes. */
 export function tooLarge(limit: number): BodyRefusal {

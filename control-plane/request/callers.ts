@@ -63,6 +63,11 @@ export class Callers {
     return known && performance.now() - known.at < KNOWN_CREDENTIAL_MS ? known.caller : undefined;
   }
 
+  /** The network of the client, also behind trusted proxies. */
+  networkOf(request: IncomingMessage): string {
+    return networkOf(this.#parts.addressOf(request));
+  }
+
   #remember(request: IncomingMessage, { rank, name }: Claimant): void {
     const credential = this.#parts.credentialOf(request);
     if (credential === null) return;

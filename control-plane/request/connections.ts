@@ -1,7 +1,7 @@
 /** Bounds what a caller takes of a listener before its requests are read: connections, pace, refused work. */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { RefusedWork } from '@gateway/shared/refused-work';
+import { PIPELINE_REFUSAL_MS, RefusedWork } from '@gateway/shared/refused-work';
 import { RequestPace } from '@gateway/shared/request-pace';
 import type { FastifyInstance } from 'fastify';
 import { CONNECTIONS, CONNECTIONS_MAX } from '../limits.ts';
@@ -9,34 +9,43 @@ import type { ProxyTrust } from '../process/client-address.ts';
 import { networkOf } from '../process/network.ts';
 import type { Callers } from './callers.ts';
 import { Shares } from './shares.ts';
+import type { Claimant } from './shares.ts';
 
 /** The network of a connection; undefined for one of a trusted proxy, which carries many callers. */
 type NetworkOfSocket = (socket: Socket) => string | undefined;
 
-/** Counts the CPU time of what was refused to the sender of a request, in ms. */
-export type OnRefused = (request: IncomingMessage, ms: number) => void;
+/** Refused work of the senders of requests. */
+export interface Penalties {
+  /** Counts the CPU time of what was refused to the sender of a request, in ms. */
+  onRefused: (request: IncomingMessage, ms: number) => void;
+  /** Time until a large body of this caller may be read, in ms; 0 for none. */
+  waitMs: (claimant: Claimant) => number;
+}
 
 /**
- * Bounds connections, requests that are sent ahead, and free answers. Returns the function that counts
- * refused work. An account or node whose token was verified lately counts by itself, others by their network.
+ * Bounds connections, requests that are sent ahead, and free answers. Returns the penalties for refused work.
+ * An account or node whose token was verified lately counts by itself, others by their network.
  */
-export function boundCallers(server: FastifyInstance, callers: Callers, isProxy: ProxyTrust): OnRefused {
+export function boundCallers(server: FastifyInstance, callers: Callers, isProxy: ProxyTrust): Penalties {
   const networkOfSocket: NetworkOfSocket = ({ remoteAddress }) =>
     remoteAddress !== undefined && isProxy(remoteAddress) ? undefined : networkOf(remoteAddress ?? null);
   const refusedWork = new RefusedWork();
-  const onRefused: OnRefused = (request, ms) => {
-    const network = networkOfSocket(request.socket);
-    refusedWork.spend(ms, { caller: callers.recentlyVerified(request), network });
-  };
+  const onRefused: Penalties['onRefused'] = (request, ms) =>
+    refusedWork.spend(ms, { caller: callers.recentlyVerified(request), network: callers.networkOf(request) });
   boundConnections(server.server, { callers, networkOfSocket, refusedWork });
   const pace = new RequestPace({
     callerOf: (request) => {
       const network = networkOfSocket(request.socket);
       return network === undefined ? undefined : (callers.recentlyVerified(request) ?? network);
     },
+    onClosed: (request) => onRefused(request, PIPELINE_REFUSAL_MS),
   });
   server.addHook('onRequest', (request, reply, done) => pace.admit(request.raw, reply.raw, done));
-  return onRefused;
+  return {
+    onRefused,
+    waitMs: ({ rank, name }) =>
+      rank === 'anonymous' ? refusedWork.waitMsOfStrangers(name) : refusedWork.waitMs(`${rank} ${name}`),
+  };
 }
 
 /** The parts that decide about a new connection. */

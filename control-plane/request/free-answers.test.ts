@@ -12,6 +12,7 @@ import {
 import {
   CHUNKED_REFUSAL_MS,
   PENALTY_CONNECTIONS_PER_SECOND,
+  PIPELINE_REFUSAL_MS,
   REFUSED_WORK_OF_NETWORK,
 } from '@gateway/shared/refused-work';
 import { startTestApp } from '../../test/control/app.ts';
@@ -110,6 +111,34 @@ describe('behind one address', () => {
     expect(answered).toBeGreaterThanOrEqual(free);
     expect(answered).toBeLessThan(attempts / 2);
     expect(await ask()).toBe('HTTP/1.1 200');
+  });
+});
+
+describe('strangers that send too many requests ahead', () => {
+  it('open few connections afterwards, and users keep theirs', async () => {
+    const other = await startTestApp();
+    const port = Number(new URL(other.url).port);
+    const connectTo = () => connect(port, '127.0.0.1').on('error', () => undefined);
+    const kept = connectTo();
+    const ask = async (): Promise<string> => {
+      kept.write(get(''));
+      return String((await once(kept, 'data'))[0]).slice(0, 12);
+    };
+    expect(await ask()).toBe('HTTP/1.1 200');
+    const attempts = 5 * (REFUSED_WORK_OF_NETWORK.atOnce / PIPELINE_REFUSAL_MS);
+    let opened = 0;
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const socket = connectTo();
+      socket.write(get(''));
+      const first: unknown[] = await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+      if (!Buffer.isBuffer(first[0])) continue;
+      opened += 1;
+      socket.write(get('').repeat(500));
+      await once(socket, 'close');
+    }
+    expect(opened).toBeLessThan(attempts / 2);
+    expect(await ask()).toBe('HTTP/1.1 200');
+    await other.close();
   });
 });
 

@@ -9,6 +9,7 @@ import {
   CHUNKED_REFUSAL_MS,
   LONGEST_PENALTY_MS,
   PENALTY_CONNECTIONS_PER_SECOND,
+  PIPELINE_REFUSAL_MS,
   REFUSED_WORK,
   REFUSED_WORK_OF_NETWORK,
   readingMs,
@@ -95,6 +96,26 @@ it('a network with refused chunked bodies opens few connections, and its custome
   expect(String(await once(socket, 'data'))).toContain('HTTP/1.1 200');
   nowMs += 1_000;
   expect(await ask(node.secret, QUESTION)).toBe(200);
+});
+
+it('a network whose connections send too many requests ahead opens few further ones', async () => {
+  const free = REFUSED_WORK_OF_NETWORK.atOnce / PIPELINE_REFUSAL_MS;
+  const connections = 3 * (free + PENALTY_CONNECTIONS_PER_SECOND);
+  const request = 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n';
+  let answered = 0;
+  for (let count = 0; count < connections; count += 1) {
+    const socket = connect({ port: node.port, host: '127.0.0.1' });
+    sockets.push(socket);
+    socket.on('error', () => undefined);
+    socket.write(request);
+    const [first] = (await Promise.race([once(socket, 'data'), once(socket, 'close')])) as unknown[];
+    if (!Buffer.isBuffer(first)) continue;
+    answered += 1;
+    socket.write(request.repeat(500));
+    await once(socket, 'close');
+  }
+  expect(answered).toBeGreaterThanOrEqual(free);
+  expect(answered).toBeLessThanOrEqual(free + PENALTY_CONNECTIONS_PER_SECOND + 1);
 });
 
 /** A connection of a customer that stays open. */

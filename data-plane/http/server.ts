@@ -9,6 +9,7 @@ import { GatewayError, asGatewayError } from '@gateway/shared/failures';
 import type { FailureCode } from '@gateway/shared/failures';
 import { LineLimit } from '@gateway/shared/line-limit';
 import type { Payers } from '@gateway/shared/refused-work';
+import { PIPELINE_REFUSAL_MS } from '@gateway/shared/refused-work';
 import { RequestPace } from '@gateway/shared/request-pace';
 import { networkOf } from '../admission/addresses.ts';
 import { CORS_HEADERS, openCall, unknownExpectation, wrongHost } from './arrival.ts';
@@ -82,10 +83,7 @@ export function buildServer(dependencies: ServerDependencies): FastifyInstance {
   const lines = linesOf(services, dependencies);
   const node: Node = { services, dependencies, bodies, log, lines, leaves: () => isLeaving(dependencies) };
   services.strangers.watch(app.server, bodies.refusedWork);
-  const pace = new RequestPace({
-    callerOf: ({ socket }) =>
-      services.walletConnections.walletOf(socket) ?? services.strangers.networkOf(socket),
-  });
+  const pace = paceOf(services, bodies);
   /** Answers a failure outside of the endpoint table. */
   const failOutside = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     fail(node, openCallOf(node, { request, reply }), asClientFailure(error));
@@ -192,6 +190,18 @@ function registerUpgrades(app: FastifyInstance, node: Node): void {
     draining: () => isDraining(dependencies),
   };
   app.server.on('upgrade', (request, socket, head) => void serveUpgrade(parts, request, { socket, head }));
+}
+
+/** The pace of requests. A connection that sends too many ahead counts as refused work of its sender. */
+function paceOf({ walletConnections, strangers }: Services, { refusedWork }: BodyParts): RequestPace {
+  return new RequestPace({
+    callerOf: ({ socket }) => walletConnections.walletOf(socket) ?? strangers.networkOf(socket),
+    onClosed: ({ socket }) =>
+      refusedWork.spend(PIPELINE_REFUSAL_MS, {
+        caller: walletConnections.walletOf(socket),
+        network: strangers.networkOf(socket),
+      }),
+  });
 }
 
 /** Serves one request of the site. Never rejects. */
