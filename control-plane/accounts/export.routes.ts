@@ -1,6 +1,7 @@
 /** HTTP route with which a signed-in browser downloads its user's personal data. */
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { endIfUnread } from '../process/unread.ts';
 import type { Contexts } from '../request/request-context.ts';
 import { beginExport, writeExport } from './export.service.ts';
 
@@ -24,6 +25,7 @@ export function serveExports(server: FastifyInstance, contexts: Contexts): void 
         return reply
           .code(404)
           .send({ error: 'This download is unknown, used or expired. Request a new one in your profile.' });
+      endIfUnread(reply.raw);
       const day = new Date().toISOString().slice(0, 10);
       return reply
         .header('cache-control', 'no-store')

@@ -11,6 +11,7 @@ import type { Pause } from '../audit/audit.export.ts';
 import { isAdminFor, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { requestError } from '../graphql/errors.ts';
+import { endIfUnread } from '../process/unread.ts';
 import type { DownloadParts } from './download.routes.ts';
 import { DownloadSlots } from './download-slots.ts';
 import { refuseDownload } from './refusal.ts';
@@ -51,7 +52,7 @@ async function answer(exchange: Exchange, parts: DownloadParts, slots: DownloadS
   const { request, reply } = exchange;
   const context = await readerOf(exchange, parts);
   const { after, follow } = readQuery(new URL(request.url, 'http://localhost').searchParams);
-  const freeSlot = slots.take(viewerOf(context).id);
+  const freeSlot = slots.take(viewerOf(context));
   try {
     await parts.charge(context);
   } catch (error) {
@@ -62,6 +63,7 @@ async function answer(exchange: Exchange, parts: DownloadParts, slots: DownloadS
   const text = auditLines({ em: parts.em, after, pause });
   const stream = Readable.from(text, { objectMode: false, highWaterMark: BUFFER_BYTES });
   stream.once('close', freeSlot);
+  endIfUnread(reply.raw);
   return (
     reply
       .header('cache-control', 'no-store')

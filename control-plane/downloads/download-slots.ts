@@ -1,32 +1,22 @@
 /** Limits concurrent downloads, because each queries the database for as long as its client reads. */
+import type { Viewer } from '../graphql/context.ts';
 import { requestError } from '../graphql/errors.ts';
+import { DOWNLOADS } from '../limits.ts';
+import { claimantOf } from '../request/callers.ts';
+import { Shares } from '../request/shares.ts';
 
-const DOWNLOADS_MAX = 8;
-const DOWNLOADS_PER_USER_MAX = 2;
 const RETRY_MS = 5000;
 
-/** The running downloads of this process, by user. */
+/** The running downloads of this process. */
 export class DownloadSlots {
-  readonly #byUser = new Map<string, number>();
-  #total = 0;
+  readonly #shares = new Shares(DOWNLOADS);
 
   /** Takes a slot, and returns the function that frees it. Throws RATE_LIMITED if none is free. */
-  take(userId: string): () => void {
-    const own = this.#byUser.get(userId) ?? 0;
-    if (this.#total >= DOWNLOADS_MAX || own >= DOWNLOADS_PER_USER_MAX)
-      throw requestError('RATE_LIMITED', 'Too many downloads are running. Try again when one has ended.', {
-        retryAfterMs: RETRY_MS,
-      });
-    this.#total += 1;
-    this.#byUser.set(userId, own + 1);
-    let isFree = false;
-    return () => {
-      if (isFree) return;
-      isFree = true;
-      this.#total -= 1;
-      const rest = (this.#byUser.get(userId) ?? 1) - 1;
-      if (rest > 0) this.#byUser.set(userId, rest);
-      else this.#byUser.delete(userId);
-    };
+  take(viewer: Viewer): () => void {
+    const free = this.#shares.take(claimantOf({ node: null, viewer }, null));
+    if (free) return free;
+    throw requestError('RATE_LIMITED', 'Too many downloads are running. Try again when one has ended.', {
+      retryAfterMs: RETRY_MS,
+    });
   }
 }

@@ -10,6 +10,7 @@ import { requireTypeAccess } from '../graphql/access.ts';
 import { isAdminFor, viewerOf } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { requestError } from '../graphql/errors.ts';
+import { endIfUnread } from '../process/unread.ts';
 import type { Contexts } from '../request/request-context.ts';
 import type { UsageReader } from '../usage/usage.reader.ts';
 import { walletOfUser } from '../wallet/wallet.service.ts';
@@ -69,7 +70,7 @@ async function answer(
       .send({ error: 'Unknown download. Use usage or ledger with .csv or .jsonl, or audit.jsonl.' });
   const userId = ownerOf(context, download);
   const walletId = userId === null ? null : ((await walletOfUser(context.em, userId))?.id ?? 'none');
-  const freeSlot = slots.take(viewer.id);
+  const freeSlot = slots.take(viewer);
   try {
     await parts.charge(context);
   } catch (error) {
@@ -79,6 +80,7 @@ async function answer(
   const text = downloadText({ em: parts.em, usage: parts.usage, download, userId, walletId });
   const stream = Readable.from(text, { objectMode: false, highWaterMark: BUFFER_BYTES });
   stream.once('close', freeSlot);
+  endIfUnread(reply.raw);
   return reply
     .header('cache-control', 'no-store')
     .header('content-disposition', `attachment; filename="${name}"`)
