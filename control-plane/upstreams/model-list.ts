@@ -2,6 +2,7 @@
 import { request } from 'undici';
 import type { Fault } from '@gateway/shared/upstream-health';
 import { UserFailure } from '../graphql/errors.ts';
+import { readAnswer } from '../process/read-answer.ts';
 import { checkBaseUrl } from './address-guard.ts';
 import { cloudRequest } from './probe-access.ts';
 import { listRequests, namesIn } from './model-requests.ts';
@@ -60,7 +61,9 @@ async function askForList(target: ProviderTarget, list: ListRequest): Promise<Li
       signal: AbortSignal.timeout(TIMEOUT_MS),
       headers: { 'accept-encoding': 'identity', ...headers },
     });
-    const text = await body.text();
+    const bytes = await readAnswer(body, LIST_BYTES);
+    if (bytes === null) return { status: statusCode, latencyMs: latency(), fault: 'FAILED', text: '' };
+    const text = bytes.toString('utf8');
     const fault = statusCode === 200 ? null : faultOfStatus(statusCode);
     return { status: statusCode, latencyMs: latency(), fault, text };
   } catch (error) {

@@ -6,6 +6,7 @@ import type { UpstreamAccess } from '@gateway/shared/clouds/access';
 import { CloudAuthorization } from '@gateway/shared/clouds/authorization';
 import { styled } from '@gateway/shared/clouds/styles';
 import type { TokenIo } from '@gateway/shared/clouds/token-grants';
+import { readAnswer } from '../process/read-answer.ts';
 import { signWith } from './signing.ts';
 
 /** Maximum size of a token endpoint's answer, in bytes. */
@@ -80,7 +81,9 @@ function ioOf(dispatcher: Dispatcher, timeoutMs: number): TokenIo {
     send: async ({ url, headers, body }) => {
       const signal = AbortSignal.timeout(timeoutMs);
       const answer = await send(url, { method: 'POST', dispatcher, signal, headers, body });
-      const bytes = Buffer.from(await answer.body.arrayBuffer()).subarray(0, TOKEN_BYTES_MAX);
+      const bytes = await readAnswer(answer.body, TOKEN_BYTES_MAX);
+      if (bytes === null)
+        throw new Error('The answer of the token endpoint is too large. Check its address.');
       return { status: answer.statusCode, headers: answer.headers, body: bytes.toString('utf8') };
     },
   };

@@ -3,6 +3,7 @@
  * answer of a single service is never trusted: see rpc.pair.ts.
  */
 import { Agent, request } from 'undici';
+import { readAnswer } from '../../process/read-answer.ts';
 import { publicLookup } from '../../upstreams/address-guard.ts';
 import { parseAddress } from './address.rules.ts';
 import type { Address } from './address.rules.ts';
@@ -136,7 +137,7 @@ async function exchange({ url, agent }: { url: string; agent: Agent }, body: str
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const headers = { 'content-type': 'application/json', 'accept-encoding': 'identity' };
     const response = await request(url, { method: 'POST', dispatcher: agent, signal, headers, body });
-    return { statusCode: response.statusCode, text: await readAll(response.body) };
+    return { statusCode: response.statusCode, text: await readText(response.body) };
   } catch (error) {
     if (error instanceof RpcError) throw error;
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
@@ -144,15 +145,10 @@ async function exchange({ url, agent }: { url: string; agent: Agent }, body: str
   }
 }
 
-async function readAll(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > ANSWER_BYTES_MAX) throw new RpcError('REFUSED', 'The answer of the RPC service is too large.');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const bytes = await readAnswer(body, ANSWER_BYTES_MAX);
+  if (bytes === null) throw new RpcError('REFUSED', 'The answer of the RPC service is too large.');
+  return bytes.toString('utf8');
 }
 
 /**
