@@ -7,7 +7,9 @@ import { CLIENT, startOidcProvider } from '../../test/control/oidc-provider.ts';
 import type { Person, TestProvider } from '../../test/control/oidc-provider.ts';
 import { encryptSecret } from '../upstreams/stored-secrets.ts';
 import { query, sql } from '../database/sql.ts';
+import { ATTEMPTS } from '../limits.ts';
 import { UserSchema } from './account.entity.ts';
+import { countAction } from './rate-limits.ts';
 import { newTotpSecret, stepAt, totpCode } from './totp.ts';
 
 const ERRORS = 'userErrors { code message field }';
@@ -155,6 +157,19 @@ describe('sign-in with an identity provider', () => {
     expect(codesOf(wrong, 'oidcSignIn')).toEqual(['CREDENTIALS_INVALID']);
     const right = await signIn(later, ticket, { totpCode: totpCode(secret, stepAt(Date.now())) });
     expect(codesOf(right, 'oidcSignIn')).toEqual([]);
+  });
+
+  it('works for an account that wrong passwords of strangers have locked', async () => {
+    const who = person('locked');
+    const first = test.browser();
+    await signIn(first, await ticketOf(first, who), { acceptPolicyVersion: POLICY });
+    const attempt = (at: number) =>
+      countAction(em(), { purpose: 'sign-in', email: 'locked@example.com', ip: `198.51.100.${at}` });
+    for (let at = 0; at < ATTEMPTS['sign-in'].account; at += 1) await attempt(at);
+    await expect(attempt(200)).rejects.toThrow('Too many attempts');
+    const later = test.browser();
+    expect(codesOf(await signIn(later, await ticketOf(later, who)), 'oidcSignIn')).toEqual([]);
+    expect(later.cookie).not.toBeNull();
   });
 
   it('can be completed only once, in the browser that started it', async () => {

@@ -93,15 +93,31 @@ describe('wrong passwords of strangers', () => {
 
 describe('wrong passwords in a session', () => {
   it('are bounded for that session alone', async () => {
+    const prove = (password: string) => ({ input: { password } });
+    await expectOwnLimit('reauthenticate', [PROVE, prove]);
+  });
+
+  it('are bounded for that session alone when it changes the password', async () => {
+    const change = (currentPassword: string) => ({
+      input: { currentPassword, newPassword: PASSWORD, revokeOtherSessions: false },
+    });
+    await expectOwnLimit('passwordChange', [CHANGE, change]);
+  });
+
+  /** One session uses up its attempts, and another one of the same account still has its own. */
+  async function expectOwnLimit(
+    mutation: string,
+    [text, variablesOf]: [string, (password: string) => Record<string, unknown>],
+  ): Promise<void> {
     const [one, other] = [test.browser(), test.browser()];
     for (const browser of [one, other]) await signIn(browser, '192.0.2.1', PASSWORD);
     const prove = async (browser: Browser, password: string) =>
-      outcomeOf(await browser.send(PROVE, { input: { password } }, from('192.0.2.1')), 'reauthenticate');
+      outcomeOf(await browser.send(text, variablesOf(password), from('192.0.2.1')), mutation);
     for (let at = 0; at < ATTEMPTS.reauthenticate.account; at += 1)
       expect(await prove(one, 'wrong')).toBe('CREDENTIALS_INVALID');
     expect(await prove(one, PASSWORD)).toBe('RATE_LIMITED');
     expect(await prove(other, PASSWORD)).toBe('OK');
-  });
+  }
 });
 
 describe('registrations without mail', () => {

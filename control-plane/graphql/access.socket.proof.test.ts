@@ -13,6 +13,7 @@ import { CLIENT, startOidcProvider } from '../../test/control/oidc-provider.ts';
 import type { TestProvider } from '../../test/control/oidc-provider.ts';
 import { NOBODY, smallestInput } from '../../test/control/smallest-input.ts';
 import { SIGN_IN_METHODS } from '../../test/control/sign-in-methods.ts';
+import { readSources } from '../../test/tidy/sources.ts';
 import { UserSchema } from '../accounts/account.entity.ts';
 import { createToken } from '../accounts/token.service.ts';
 import { createBus } from '../database/events.ts';
@@ -224,6 +225,13 @@ describe('access over WebSocket', () => {
     await provider.close();
   });
 
+  it('is tried with every way in which the control plane opens a session', () => {
+    const calls = readSources()
+      .filter(({ path }) => path.startsWith('control-plane/') && path.endsWith('.resolver.ts'))
+      .flatMap(({ text }) => text.match(/\bsetSessionCookie\(context/g) ?? []);
+    expect(calls).toHaveLength(Object.keys(SIGN_IN_METHODS).length);
+  });
+
   it('follows role and scope for every caller and every root field', expectRulesForAll, TEST_MS);
 
   it.each(['SUSPENDED', 'DELETED'])('ends for every credential of a user who is %s', expectNoAccess, TEST_MS);
@@ -257,16 +265,24 @@ async function expectNoAccess(state: string): Promise<void> {
     expect((await browser.send('{ viewer { id } }')).data?.['viewer']).not.toBeNull();
     actors.push({ name: `${state} by ${method}`, role: 'NOBODY', scope: null, headers: cookieOf(browser) });
   }
-  const token = await tokenOf(`${name}-0@example.com`, 'KEYS_READ');
+  const ownScopes = SCOPES.filter((scope) => !scope.startsWith('ADMIN'));
+  const tokens = await Promise.all(ownScopes.map((scope) => tokenOf(`${name}-0@example.com`, scope)));
   const em = test.orm.em.fork();
   await query(em, sql`update users set state = ${state} where email like ${`${name}-%`}`);
   const wrong = await Promise.all(actors.map((actor) => differencesOf(actor, CASES)));
   expect(wrong.flat()).toEqual([]);
+  for (const token of tokens) expect(await closeCodeOf(token)).toBe(4403);
+  const answers = tokens.map((token) => test.browser().send('{ viewer { id } }', {}, bearer(token)));
+  expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(new Set([401]));
+}
+
+/** The code with which a WebSocket of this access token is closed. */
+async function closeCodeOf(token: string): Promise<number> {
   const script = new WebSocket(`${test.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
     headers: bearer(token),
   });
   await once(script, 'open');
   script.send(JSON.stringify({ type: 'connection_init' }));
   const [code] = (await once(script, 'close')) as [number];
-  expect(code).toBe(4403);
+  return code;
 }
