@@ -10,6 +10,7 @@ import WebSocket from 'ws';
 import { PIPELINED_REQUESTS } from '@gateway/shared/request-pace';
 import { startTestApp } from '../test/control/app.ts';
 import type { TestApp } from '../test/control/app.ts';
+import { CONTROL_PATHS, pathsIn } from '../test/limits/doors.ts';
 import { HEADER_BYTES, LOG_LINES_PER_NETWORK, UNSENT_BYTES } from './limits.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -17,6 +18,8 @@ const MEGABYTE = 1024 * 1024;
 const KERNEL_BYTES = 16 * MEGABYTE;
 const FILE_BYTES = 4 * MEGABYTE;
 const FILES = PIPELINED_REQUESTS;
+/** Files of the console in this test, and of the API explorer. */
+const FILE_NAMES = new Set(['/index.html', '/large.bin', '/small.txt', '/graphql/index.html']);
 const FREELY = { perSecond: 1e6, atOnce: 1e6 };
 const UNLIMITED = { anonymous: FREELY, allAnonymous: FREELY, user: FREELY, admin: FREELY, node: FREELY };
 
@@ -103,4 +106,10 @@ it('a network causes a limited number of log lines per minute', async () => {
     expect(status).toBe(200);
   }
   expect(requests()).toBe(LOG_LINES_PER_NETWORK);
+});
+
+it('every path belongs to an entrance of the table of limits', () => {
+  const paths = pathsIn(test.app.server.printRoutes({ commonPrefix: false }));
+  const isFile = (name: string): boolean => FILE_NAMES.has(name) || name.startsWith('/graphql/assets/');
+  expect(paths.filter((name) => !isFile(name))).toEqual(Object.keys(CONTROL_PATHS).toSorted());
 });

@@ -5,7 +5,15 @@
 import { describe, expect, it } from 'vitest';
 import { CALLERS, ENTRANCES, RESOURCES } from './limits/cells.ts';
 import type { Cell, Entrance, Section } from './limits/cells.ts';
-import { GRAPHQL_HTTP, GRAPHQL_WEBSOCKET, STATIC_FILES, WEBHOOKS } from './limits/control-table.ts';
+import {
+  CONTROL_ANSWERS,
+  DOWNLOADS,
+  GRAPHQL_HTTP,
+  GRAPHQL_WEBSOCKET,
+  STATIC_FILES,
+  WEBHOOKS,
+} from './limits/control-table.ts';
+import { DOORS, openDoors } from './limits/doors.ts';
 import { NODE_HTTP, NODE_WEBSOCKET, UPSTREAM_ANSWERS } from './limits/node-table.ts';
 import { documentOf } from './limits/document.ts';
 import { testsOf, valueOf } from './limits/read.ts';
@@ -17,7 +25,9 @@ const TABLE: Readonly<Record<Entrance, Section>> = {
   'GraphQL WebSocket': GRAPHQL_WEBSOCKET,
   webhooks: WEBHOOKS,
   'static files': STATIC_FILES,
+  downloads: DOWNLOADS,
   'upstream answers': UPSTREAM_ANSWERS,
+  'answers to the control plane': CONTROL_ANSWERS,
 };
 
 /** The cells of a section, each with its place. */
@@ -58,6 +68,10 @@ describe.each(ENTRANCES)('the limits of %s', (entrance) => {
 });
 
 describe('the table of limits', () => {
+  it('has the entrance of every module that listens or asks other services', () => {
+    expect(openDoors()).toEqual(Object.keys(DOORS).toSorted());
+  });
+
   it('is docs/limits.md, with the values of the code', async () => {
     await expect(documentOf(TABLE)).toMatchFileSnapshot('../docs/limits.md');
   });

@@ -33,7 +33,9 @@ export const ENTRANCES = [
   'GraphQL WebSocket',
   'webhooks',
   'static files',
+  'downloads',
   'upstream answers',
+  'answers to the control plane',
 ] as const;
 export type Entrance = (typeof ENTRANCES)[number];
 
@@ -95,6 +97,7 @@ export const paced = (row: Row): Row =>
     ),
     [
       `${PACE_TEST}: close their connection above the limit, and no further request is read`,
+      `${PACE_TEST}: are reported once when they close their connection`,
       `${PACE_TEST}: are handled one at a time, each after the answer before it`,
       `${PACE_TEST}: gets its first free answers at once, then one per interval; other callers do not wait`,
       `${PACE_TEST}: never has more waiting answers than LONGEST_WAIT_MS allows`,

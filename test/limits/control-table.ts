@@ -7,12 +7,15 @@ const SOCKETS = 'control-plane/graphql/socket-limits.test.ts';
 const SIGN_INS = 'control-plane/accounts/sign-in-limits.test.ts';
 const BUDGET = 'control-plane/budget/budget.test.ts';
 const SETTLE = 'data-plane/ledger/settle.test.ts';
-const DOWNLOADS = 'control-plane/downloads/download.test.ts';
+const DOWNLOADS_TEST = 'control-plane/downloads/download.test.ts';
+const SLOTS = 'control-plane/downloads/download-slots.test.ts';
+const READ_ANSWER = 'control-plane/process/read-answer.test.ts';
 const RATES = 'control-plane/request/rates.test.ts';
 const READING = 'control-plane/request/reading.test.ts';
 const KEPT = 'control-plane/graphql/document-store.test.ts';
 const LISTENER = 'control-plane/listener.test.ts';
 const FREE_ANSWERS = 'control-plane/request/free-answers.test.ts';
+const REFUSED_BODIES = 'control-plane/request/refused-bodies.test.ts';
 const LISTENER_LIMITS = 'control-plane/listener-limits.test.ts';
 
 const NO_KEYS = no('API keys are not accepted here; their owner has the limits of an account');
@@ -163,15 +166,24 @@ export const GRAPHQL_HTTP: Section = {
   },
   chunks: penalised(
     everybody(
-      limit(ofControl('CHUNKS_PER_BODY'), `${ADMISSION}: must be announced by everybody but verified nodes`),
+      limit(
+        ofControl('CHUNKS_PER_BODY', 'PENALTY_BODY_BYTES'),
+        `${ADMISSION}: must be announced by everybody but verified nodes`,
+      ),
       {
         node: limit(
-          ofControl('CHUNKS_PER_BODY'),
+          ofControl('CHUNKS_PER_BODY', 'PENALTY_BODY_BYTES'),
           `${ADMISSION}: is bounded for chunked bodies of nodes in bytes and in chunks`,
         ),
       },
     ),
-    [`${FREE_ANSWERS}: strangers with refused chunked bodies open few connections, and users keep theirs`],
+    [
+      `${FREE_ANSWERS}: strangers with refused chunked bodies open few connections, and users keep theirs`,
+      `${REFUSED_BODIES}: gets 429 for a large body as an account, and a colleague at the same address does not`,
+      `${REFUSED_BODIES}: gets 429 for a large body as a node, and the accounts of its address do not`,
+      `${REFUSED_BODIES}: gets 429 for a large body as a stranger, who can still sign in, and accounts do not`,
+      `${REFUSED_BODIES}: gets 429 for a large body behind a proxy, and others behind it do not`,
+    ],
   ),
   frames: all(no('HTTP/1.1 has no frames')),
   time: TIMES,
@@ -180,13 +192,7 @@ export const GRAPHQL_HTTP: Section = {
   'rows written': ROWS,
   disk: NO_DISK,
   'log lines': LOGS,
-  'memory per open stream': everybody(
-    limit(
-      ofControl('SOCKET_BUFFER_BYTES'),
-      `${DOWNLOADS}: query a page only when it is read, and stop when the client disconnects`,
-    ),
-    { 'anonymous address': no('downloads need an account'), node: no('nodes download nothing') },
-  ),
+  'memory per open stream': all(no('answers over HTTP are whole; each has at most COST_MAX objects')),
   subscriptions: NO_SUBSCRIPTIONS,
 };
 
@@ -293,4 +299,124 @@ export const STATIC_FILES: Section = {
     ),
   ),
   subscriptions: NO_SUBSCRIPTIONS,
+};
+
+const NO_STRANGERS = no('downloads need an account');
+const NO_NODES = no('nodes download nothing');
+
+/** The lists of usage and ledger, the audit log, and the personal data of an account. */
+export const DOWNLOADS: Section = {
+  connections: paced(CONNECTIONS),
+  'header bytes': HEADERS,
+  'body bytes in the heap': NO_BODY,
+  chunks: NO_BODY,
+  frames: all(no('HTTP/1.1 has no frames')),
+  time: everybody(
+    limit(
+      'control-plane/process/unread.ts UNREAD_MS',
+      'control-plane/process/unread.test.ts: an answer ends if its client reads nothing',
+    ),
+    { 'anonymous address': NO_STRANGERS, node: NO_NODES },
+  ),
+  'CPU for password hashes': all(no('downloads need a session or a token, no password')),
+  'CPU for documents': all(no('the address of a download has no document')),
+  'rows written': everybody(
+    limit(
+      ofControl('ATTEMPTS.export.account', 'ATTEMPTS.export.network'),
+      'control-plane/accounts/export.test.ts: is limited to five in 15 minutes, and each is written to the audit log',
+    ),
+    { 'anonymous address': NO_STRANGERS, node: NO_NODES },
+  ),
+  disk: NO_DISK,
+  'log lines': LOGS,
+  'memory per open stream': {
+    ...ranks(
+      'DOWNLOADS',
+      [
+        `${SLOTS}: are limited per account, and another account has its own`,
+        `${SLOTS}: are kept for administrators when accounts have taken all of theirs`,
+        `${DOWNLOADS_TEST}: query a page only when it is read, and stop when the client disconnects`,
+      ],
+      ['SOCKET_BUFFER_BYTES'],
+    ),
+    'anonymous address': NO_STRANGERS,
+    node: NO_NODES,
+  },
+  subscriptions: NO_SUBSCRIPTIONS,
+};
+
+const POST = 'control-plane/webhooks/post.ts';
+const RPC = 'control-plane/payments/crypto/rpc.client.ts';
+
+/** Accounts name receivers of webhooks; operators name all other services. */
+function services(account: Cell, operator: Cell): Row {
+  return {
+    'anonymous address': no('strangers name no service that is asked'),
+    'account without money': account,
+    'paying key': NO_KEYS,
+    node: no('nodes name no service that the control plane asks'),
+    operator,
+  };
+}
+
+/** Answers of receivers of webhooks, upstreams that are probed, and services of blockchains. */
+export const CONTROL_ANSWERS: Section = {
+  connections: services(
+    limit(
+      [
+        'control-plane/webhooks/endpoint.service.ts ENDPOINTS_MAX',
+        'control-plane/webhooks/outbox.ts PENDING_MAX',
+        'control-plane/webhooks/worker.ts UNDER_WAY_MAX',
+      ],
+      'control-plane/webhooks/endpoint.test.ts: are at most ten per user, and 1,000 waiting deliveries per endpoint',
+    ),
+    no('the operator decides how many services there are'),
+  ),
+  'header bytes': all(no('the HTTP client refuses headers above 16 KiB')),
+  'body bytes in the heap': services(
+    limit(
+      `${POST} ANSWER_BYTES_MAX`,
+      `${READ_ANSWER}: does not hold the delivery of a webhook if it never ends`,
+    ),
+    limit(
+      [
+        `${RPC} ANSWER_BYTES_MAX`,
+        'control-plane/upstreams/model-list.ts LIST_BYTES',
+        'control-plane/upstreams/probe.ts BODY_BYTES_MAX',
+        'control-plane/upstreams/probe-access.ts TOKEN_BYTES_MAX',
+      ],
+      `${READ_ANSWER}: is not read further once it is too long`,
+    ),
+  ),
+  chunks: services(
+    no('answers to webhooks are dropped unread'),
+    limit(
+      'control-plane/process/read-answer.ts CHUNKS_MAX',
+      `${READ_ANSWER}: is not read further once it has too many chunks`,
+    ),
+  ),
+  frames: all(no('HTTP/1.1 has no frames')),
+  time: services(
+    limit(
+      [`${POST} CONNECT_MS`, `${POST} TOTAL_MS`],
+      'control-plane/webhooks/webhook.test.ts: are not delayed by a slow receiver of another owner',
+    ),
+    limit(
+      [`${RPC} TIMEOUT_MS`, 'control-plane/upstreams/probe.ts TIMEOUT_MS'],
+      'control-plane/upstreams/health.test.ts: stores FAILED for a probe without an answer, and replaces it with the next probe',
+    ),
+  ),
+  'CPU for password hashes': all(no('answers cause no password hashes')),
+  'CPU for documents': all(no('answers are no documents')),
+  'rows written': services(
+    limit(
+      'control-plane/webhooks/outbox.ts PENDING_MAX',
+      'control-plane/webhooks/endpoint.test.ts: are at most ten per user, and 1,000 waiting deliveries per endpoint',
+    ),
+    no('the state of a service is one row, which the next answer replaces'),
+  ),
+  disk: all(no('answers are not stored in files')),
+  'log lines': all(no('each delivery and each new state is one line')),
+  'memory per open stream': all(no('answers are read whole, within their size')),
+  subscriptions: all(no('there are no subscriptions here')),
 };

@@ -64,6 +64,8 @@ function evaluate(node: object, path: string): Value {
     const operation = OPERATIONS[operator];
     if (operation && typeof one === 'number' && typeof other === 'number') return operation(one, other);
   }
+  if (type === 'TSSatisfiesExpression' && 'expression' in node && node.expression instanceof Object)
+    return evaluate(node.expression, path);
   if (type === 'ObjectExpression') return objectOf(node as { properties: object[] }, path);
   throw new Error(`${path}: cannot evaluate a ${type}.`);
 }
