@@ -1,7 +1,7 @@
 /**
- * Bounds the CPU time that refused bodies and pipelines cost. A caller pays with time: once its refused bodies have cost
- * too much, its network opens new connections slowly, and its next large body is refused unread with 429. A
- * caller is a wallet, an account, a node, or a network without a valid credential.
+ * Bounds the CPU time that refused bodies and pipelines cost. A caller pays with time: once its refusals have
+ * cost too much, its network opens new connections slowly, and its next large body is refused unread with
+ * 429. A caller is a wallet, an account, a node, or a network without a valid credential.
  */
 
 /** A cost that comes back with time, in ms of CPU time. */
@@ -22,7 +22,7 @@ export const LONGEST_PENALTY_MS = 30_000;
  * Connections per second that all networks with a penalty together may open, and as many for those of them
  * where a valid credential was sent lately. Open connections go on.
  */
-export const PENALTY_CONNECTIONS_PER_SECOND = 2;
+export const PENALTY_CONNECTIONS_PER_SECOND = 5;
 /** Callers that are counted at once; the one that was not seen for longest is forgotten first. */
 const COUNTED_CALLERS = 20_000;
 
@@ -33,8 +33,8 @@ const BYTE_MS = 0.000_005;
 /** Cost of a chunked body that is refused unread, in ms: Node parses what one read of 64 KiB brought. */
 export const CHUNKED_REFUSAL_MS = 20;
 /**
- * Cost of a connection that sent too many requests ahead, in ms: Node parses all requests of a read of 64 KiB,
- * also after the connection was closed, and the first ones were answered.
+ * Cost of a connection that sent too many requests ahead, in ms: Node parses all requests of a read of
+ * 64 KiB, also after the connection was closed, and the first ones were answered.
  */
 export const PIPELINE_REFUSAL_MS = 10;
 /** Cost of a byte that is read and dropped, in ms: 2 ms per MB. */

@@ -65,7 +65,7 @@ describe('requests that are sent ahead', () => {
 
   it('are reported once when they close their connection', async () => {
     let closed = 0;
-    const { port } = await serve(new RequestPace({ ...ofAll, onClosed: () => (closed += 1) }));
+    const { port } = await serve(new RequestPace({ ...ofAll, onFull: () => (closed += 1) }));
     await send(port, GET.repeat(PIPELINED_REQUESTS) + GET_AND_CLOSE);
     expect(closed).toBe(0);
     await send(port, GET.repeat(500));

@@ -69,8 +69,8 @@ interface PaceOptions {
   /** The sender of a request; undefined on a connection without limits, such as that of a proxy. */
   callerOf: (request: IncomingMessage) => string | undefined;
   freeAnswers?: Pick<FreeAnswers, 'waitOf'>;
-  /** Called when a connection is closed because of a request that was sent ahead. */
-  onClosed?: (request: IncomingMessage) => void;
+  /** Called when a connection is closed because it sent too many requests ahead. */
+  onFull?: (request: IncomingMessage) => void;
 }
 
 /** The requests of one connection. */
@@ -85,13 +85,13 @@ interface Asked {
 export class RequestPace {
   readonly #callerOf: PaceOptions['callerOf'];
   readonly #freeAnswers: Pick<FreeAnswers, 'waitOf'>;
-  readonly #onClosed: PaceOptions['onClosed'];
+  readonly #onFull: PaceOptions['onFull'];
   readonly #asked = new WeakMap<Socket, Asked>();
 
-  constructor({ callerOf, freeAnswers = new FreeAnswers(), onClosed }: PaceOptions) {
+  constructor({ callerOf, freeAnswers = new FreeAnswers(), onFull }: PaceOptions) {
     this.#callerOf = callerOf;
     this.#freeAnswers = freeAnswers;
-    this.#onClosed = onClosed;
+    this.#onFull = onFull;
   }
 
   /**
@@ -115,7 +115,7 @@ export class RequestPace {
     const isFull = isAhead && !this.#countAhead(last);
     const waitMs = isFree && !isFull ? this.#waitOf(request) : 0;
     if (isFull || waitMs === undefined) {
-      if (isAhead) this.#onClosed?.(request);
+      if (isFull) this.#onFull?.(request);
       return void socket.destroy();
     }
     const dueAt = performance.now() + waitMs;

@@ -29,8 +29,9 @@ async function serve(answer: (response: ServerResponse) => void): Promise<string
 /** Writes until the connection is closed, or for ENDLESS_BYTES. */
 async function writeEndlessly(response: ServerResponse, sent: { bytes: number }): Promise<void> {
   const block = Buffer.alloc(64 * KILOBYTE, ' ');
+  const closed = once(response, 'close');
   while (!response.destroyed && sent.bytes < ENDLESS_BYTES) {
-    if (!response.write(block)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (!response.write(block)) await Promise.race([once(response, 'drain'), closed]);
     sent.bytes += block.length;
   }
 }
@@ -58,12 +59,13 @@ describe('the answer of a service', () => {
   });
 
   it('is not read further once it has too many chunks', async () => {
-    const chunks = function* (): Generator<Uint8Array> {
-      for (;;) yield Buffer.from(' ');
+    let chunks = 0;
+    const next = async (): Promise<IteratorResult<Uint8Array>> => {
+      chunks += 1;
+      return { done: false, value: Buffer.from(' ') };
     };
-    const endless = { [Symbol.asyncIterator]: () => ({ next: async () => steps.next() }) };
-    const steps = chunks();
-    expect(await readAnswer(endless, MEGABYTE)).toBeNull();
+    expect(await readAnswer({ [Symbol.asyncIterator]: () => ({ next }) }, MEGABYTE)).toBeNull();
+    expect(chunks).toBeLessThan(MEGABYTE / 2);
   });
 
   it('does not hold the delivery of a webhook if it never ends', async () => {

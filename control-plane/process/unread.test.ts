@@ -12,8 +12,9 @@ const BLOCK = Buffer.alloc(64 * 1024, ' ');
 
 /** Writes as long as the client reads. */
 async function writeEndlessly(response: ServerResponse): Promise<void> {
+  const closed = once(response, 'close');
   while (!response.destroyed)
-    if (!response.write(BLOCK)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (!response.write(BLOCK)) await Promise.race([once(response, 'drain'), closed]);
 }
 
 it('an answer ends if its client reads nothing', async () => {

@@ -38,7 +38,7 @@ export function boundCallers(server: FastifyInstance, callers: Callers, isProxy:
       const network = networkOfSocket(request.socket);
       return network === undefined ? undefined : (callers.recentlyVerified(request) ?? network);
     },
-    onClosed: (request) => onRefused(request, PIPELINE_REFUSAL_MS),
+    onFull: (request) => onRefused(request, PIPELINE_REFUSAL_MS),
   });
   server.addHook('onRequest', (request, reply, done) => pace.admit(request.raw, reply.raw, done));
   return {

@@ -1,4 +1,4 @@
-/** A caller whose refused bodies cost much gets 429 for large ones; others at its address are not affected. */
+/** A caller whose refused bodies cost much gets 429 for large ones, and others at its address do not. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
@@ -85,7 +85,7 @@ async function refuseChunked({ credential, app }: Caller): Promise<void> {
 }
 
 describe('a caller with many refused bodies', () => {
-  it('gets 429 for a large body as an account, and a colleague at the same address does not', async () => {
+  it('as an account gets 429 for a large one, and a colleague at its address does not', async () => {
     const [bad, good] = [new Caller(hostile), new Caller(colleague)];
     await good.post(SMALL);
     const refusal = await bad.provoke();
@@ -96,7 +96,7 @@ describe('a caller with many refused bodies', () => {
     for (const caller of [bad, good]) caller.end();
   });
 
-  it('gets 429 for a large body as a node, and the accounts of its address do not', async () => {
+  it('as a node gets 429 for a large one, and accounts at its address do not', async () => {
     const [node, good] = [new Caller(AS_NODE), new Caller(colleague)];
     await good.post(SMALL);
     expect(await node.provoke()).toMatch(/^HTTP\/1\.1 429 /);
@@ -104,7 +104,7 @@ describe('a caller with many refused bodies', () => {
     for (const caller of [node, good]) caller.end();
   });
 
-  it('gets 429 for a large body as a stranger, who can still sign in, and accounts do not', async () => {
+  it('as a stranger gets 429 for a large one and may sign in, and accounts do not', async () => {
     const [stranger, good] = [new Caller(NOBODY), new Caller(colleague)];
     await good.post(SMALL);
     expect(await stranger.provoke()).toMatch(/^HTTP\/1\.1 429 /);
@@ -113,7 +113,7 @@ describe('a caller with many refused bodies', () => {
     for (const caller of [stranger, good]) caller.end();
   });
 
-  it('gets 429 for a large body behind a proxy, and others behind it do not', async () => {
+  it('behind a proxy gets 429 for a large one, and others behind it do not', async () => {
     const [bad, good] = [new Caller(FORWARDED, proxied), new Caller(NOBODY, proxied)];
     await good.post(SMALL);
     expect(await bad.provoke()).toMatch(/^HTTP\/1\.1 429 /);

@@ -298,6 +298,9 @@ describe('the address guard', () => {
       '::ffff:10.0.0.1',
       '::127.0.0.1',
       '::10.0.0.1',
+      // Not assigned: a later use may embed an IPv4 address.
+      '4000::1',
+      '200::7f00:1',
       '168.63.129.16',
       '::ffff:168.63.129.16',
       '64:ff9b::7f00:1',

@@ -3,9 +3,7 @@ import { invalidRequest } from '../call/refusals.ts';
 import type { SoldModel } from '../config/config.ts';
 import type { ChatRequest } from '../dialects/canonical.ts';
 
-/**
- * Throws `invalid_request` if a request is larger than the model's limits. `refusePriced` refuses other tiers.
- */
+/** Throws `invalid_request` if a request is larger than the model's limits. `refusePriced` refuses tiers. */
 export function checkChatLimits(request: ChatRequest, sizeBytes: number, { name, limits }: SoldModel): void {
   if (request.choices > limits.maxChoices) {
     throw invalidRequest(

@@ -196,7 +196,7 @@ function registerUpgrades(app: FastifyInstance, node: Node): void {
 function paceOf({ walletConnections, strangers }: Services, { refusedWork }: BodyParts): RequestPace {
   return new RequestPace({
     callerOf: ({ socket }) => walletConnections.walletOf(socket) ?? strangers.networkOf(socket),
-    onClosed: ({ socket }) =>
+    onFull: ({ socket }) =>
       refusedWork.spend(PIPELINE_REFUSAL_MS, {
         caller: walletConnections.walletOf(socket),
         network: strangers.networkOf(socket),

@@ -13,6 +13,9 @@ describe('isPublic', () => {
       '100.64.0.1',
       '0.0.0.0',
       '::127.0.0.1',
+      // Not assigned: a later use may embed an IPv4 address.
+      '4000::1',
+      '200::7f00:1',
       '168.63.129.16',
       '::ffff:168.63.129.16',
       '::1',

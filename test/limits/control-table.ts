@@ -179,10 +179,10 @@ export const GRAPHQL_HTTP: Section = {
     ),
     [
       `${FREE_ANSWERS}: strangers with refused chunked bodies open few connections, and users keep theirs`,
-      `${REFUSED_BODIES}: gets 429 for a large body as an account, and a colleague at the same address does not`,
-      `${REFUSED_BODIES}: gets 429 for a large body as a node, and the accounts of its address do not`,
-      `${REFUSED_BODIES}: gets 429 for a large body as a stranger, who can still sign in, and accounts do not`,
-      `${REFUSED_BODIES}: gets 429 for a large body behind a proxy, and others behind it do not`,
+      `${REFUSED_BODIES}: as an account gets 429 for a large one, and a colleague at its address does not`,
+      `${REFUSED_BODIES}: as a node gets 429 for a large one, and accounts at its address do not`,
+      `${REFUSED_BODIES}: as a stranger gets 429 for a large one and may sign in, and accounts do not`,
+      `${REFUSED_BODIES}: behind a proxy gets 429 for a large one, and others behind it do not`,
     ],
   ),
   frames: all(no('HTTP/1.1 has no frames')),
@@ -301,6 +301,7 @@ export const STATIC_FILES: Section = {
   subscriptions: NO_SUBSCRIPTIONS,
 };
 
+const EXPORT = 'control-plane/accounts/export.test.ts';
 const NO_STRANGERS = no('downloads need an account');
 const NO_NODES = no('nodes download nothing');
 
@@ -323,7 +324,7 @@ export const DOWNLOADS: Section = {
   'rows written': everybody(
     limit(
       ofControl('ATTEMPTS.export.account', 'ATTEMPTS.export.network'),
-      'control-plane/accounts/export.test.ts: is limited to five in 15 minutes, and each is written to the audit log',
+      `${EXPORT}: is limited to five in 15 minutes, and each is written to the audit log`,
     ),
     { 'anonymous address': NO_STRANGERS, node: NO_NODES },
   ),
@@ -345,6 +346,8 @@ export const DOWNLOADS: Section = {
   subscriptions: NO_SUBSCRIPTIONS,
 };
 
+const ENDPOINTS = 'control-plane/webhooks/endpoint.test.ts';
+const HEALTH = 'control-plane/upstreams/health.test.ts';
 const POST = 'control-plane/webhooks/post.ts';
 const RPC = 'control-plane/payments/crypto/rpc.client.ts';
 
@@ -368,7 +371,7 @@ export const CONTROL_ANSWERS: Section = {
         'control-plane/webhooks/outbox.ts PENDING_MAX',
         'control-plane/webhooks/worker.ts UNDER_WAY_MAX',
       ],
-      'control-plane/webhooks/endpoint.test.ts: are at most ten per user, and 1,000 waiting deliveries per endpoint',
+      `${ENDPOINTS}: are at most ten per user, and 1,000 waiting deliveries per endpoint`,
     ),
     no('the operator decides how many services there are'),
   ),
@@ -403,7 +406,7 @@ export const CONTROL_ANSWERS: Section = {
     ),
     limit(
       [`${RPC} TIMEOUT_MS`, 'control-plane/upstreams/probe.ts TIMEOUT_MS'],
-      'control-plane/upstreams/health.test.ts: stores FAILED for a probe without an answer, and replaces it with the next probe',
+      `${HEALTH}: stores FAILED for a probe without an answer, and replaces it with the next probe`,
     ),
   ),
   'CPU for password hashes': all(no('answers cause no password hashes')),
@@ -411,7 +414,7 @@ export const CONTROL_ANSWERS: Section = {
   'rows written': services(
     limit(
       'control-plane/webhooks/outbox.ts PENDING_MAX',
-      'control-plane/webhooks/endpoint.test.ts: are at most ten per user, and 1,000 waiting deliveries per endpoint',
+      `${ENDPOINTS}: are at most ten per user, and 1,000 waiting deliveries per endpoint`,
     ),
     no('the state of a service is one row, which the next answer replaces'),
   ),
