@@ -2,15 +2,11 @@
  * The node's HTTP server: serves the endpoint table, and answers every failure in the caller's own format.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import fastify, { LogController } from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GatewayError, asGatewayError } from '@gateway/shared/failures';
 import type { FailureCode } from '@gateway/shared/failures';
 import { LineLimit } from '@gateway/shared/line-limit';
-import type { Payers } from '@gateway/shared/refused-work';
-import { PIPELINE_REFUSAL_MS } from '@gateway/shared/refused-work';
-import { RequestPace } from '@gateway/shared/request-pace';
 import { networkOf } from '../admission/addresses.ts';
 import { CORS_HEADERS, openCall, unknownExpectation, wrongHost } from './arrival.ts';
 import { hasGenerativeKey } from '../admission/authenticate.ts';
@@ -37,6 +33,7 @@ import type { Log } from '../log.ts';
 import { answerMalformed } from './malformed.ts';
 import { buildBodies, buildServices } from './build-services.ts';
 import type { ServerDependencies } from './build-services.ts';
+import { paceOf, payersOf } from './pace.ts';
 import { checkNodeReady, isDraining, isLeaving, readyForSocket, readyNow } from './readiness.ts';
 import { siteRoutes } from './site.ts';
 import type { SiteRoute } from './site.ts';
@@ -192,18 +189,6 @@ function registerUpgrades(app: FastifyInstance, node: Node): void {
   app.server.on('upgrade', (request, socket, head) => void serveUpgrade(parts, request, { socket, head }));
 }
 
-/** The pace of requests. A connection that sends too many ahead counts as refused work of its sender. */
-function paceOf({ walletConnections, strangers }: Services, { refusedWork }: BodyParts): RequestPace {
-  return new RequestPace({
-    callerOf: ({ socket }) => walletConnections.walletOf(socket) ?? strangers.networkOf(socket),
-    onFull: ({ socket }) =>
-      refusedWork.spend(PIPELINE_REFUSAL_MS, {
-        caller: walletConnections.walletOf(socket),
-        network: strangers.networkOf(socket),
-      }),
-  });
-}
-
 /** Serves one request of the site. Never rejects. */
 async function visit(node: Node, route: SiteRoute, http: Http): Promise<void> {
   const call = openCallOf(node, http);
@@ -272,11 +257,6 @@ function fail(node: Node, call: OpenCall, error: GatewayError): void {
   const { dialects } = node.services;
   const dialect = dialects[format] ?? dialects['openai-chat'];
   sendFailure(call.reply, error, dialect?.inbound);
-}
-
-/** The wallet and the network to which a connection belongs, as far as they are known. */
-function payersOf({ strangers, walletConnections }: Services, socket: Socket): Payers {
-  return { caller: walletConnections.walletOf(socket), network: strangers.networkOf(socket) };
 }
 
 /** Counts the cost of a refused body for its caller. One with a penalty is disconnected at once. */
