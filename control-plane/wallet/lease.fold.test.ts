@@ -188,6 +188,20 @@ describe('folding closed leases', () => {
     expect(await checkInvariants(money.em())).toEqual([]);
   });
 
+  it('answers reports in the same way while it runs', async () => {
+    const { walletId, node, closed } = await setting(12);
+    await grownOld(walletId);
+    const [answers, folded] = await Promise.all([
+      Promise.all(closed.map(({ records }) => report(node.nodeId, ...records))),
+      Promise.all(Array.from({ length: 4 }, () => foldLeases(money.em(), { batchLeases: 1 }))),
+    ]);
+    const duplicates = { accepted: 0, duplicates: 2, rejected: [] };
+    expect(answers).toEqual(closed.map(() => duplicates));
+    const rest = await foldLeases(money.em());
+    expect(folded.reduce((sum, count) => sum + count, rest)).toBe(12);
+    expect(await checkInvariants(money.em())).toEqual([]);
+  });
+
   it('gives no second lease for the number of a folded one, nor for one before it', async () => {
     const { walletId, node, closed } = await setting(1);
     const other = await money.wallet({ cash: 90n * PRICE });

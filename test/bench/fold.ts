@@ -28,7 +28,7 @@ const SEED = `
   insert into data_plane_node (id, name, token_digest) values ('nod_1', 'nod_1', 'nod_1');
   insert into node_journal (id, node_id) values ('jnl_1', 'nod_1');
   create temp table one as select n, 'wal_' || n % 1000 as wallet, 'lse_' || n as lease,
-    now() - interval '40 days' - n * interval '140 days' / ${LEASES} as at
+    date_trunc('day', now() - interval '40 days' - n * interval '140 days' / ${LEASES}) as at
     from generate_series(1, ${LEASES}) n;
   insert into wallet_lease (id, wallet_id, node_id, journal_id, request_no, granted_cash, granted_gift,
       charge_count, charge_sum, state, granted_at, ended_at)
@@ -36,20 +36,28 @@ const SEED = `
   insert into ledger_account (id, kind, wallet_id, lease_id, bucket)
     select 'lease:' || lease || ':' || bucket, 'LEASE', wallet, lease, bucket
     from one cross join (values ('CASH'), ('GIFT')) b (bucket);
+  create temp table paid as select wallet, min(n) as n, count(*) * ${PRICE} as amount, min(at) as at
+    from one group by wallet;
   insert into ledger_transaction (id, kind, reference, digest, actor_kind, description, at)
     select 'txn_' || kind || n, kind, kind || ':' || n, 'x', 'SYSTEM', 'bench', at
-    from one cross join (values ('TOP_UP_CARD'), ('LEASE_GRANT'), ('USAGE')) k (kind);
+    from one cross join (values ('LEASE_GRANT'), ('USAGE')) k (kind)
+    union all select 'txn_paid' || n, 'TOP_UP_CARD', 'paid:' || n, 'x', 'SYSTEM', 'bench', at from paid;
   insert into ledger_entry (id, transaction_id, kind, account_id, wallet_id, bucket, amount, balance_after,
       at)
     select 'led_' || l.kind || n || l.account, 'txn_' || l.kind || n, l.kind, l.account, l.wallet, l.bucket,
       l.amount, 0, at
     from one cross join lateral (values
-      ('TOP_UP_CARD', 'funding', null, null, -${PRICE}),
-      ('TOP_UP_CARD', 'wallet:' || one.wallet || ':CASH', one.wallet, 'CASH', ${PRICE}),
       ('LEASE_GRANT', 'wallet:' || one.wallet || ':CASH', one.wallet, 'CASH', -${PRICE}),
       ('LEASE_GRANT', 'lease:' || lease || ':CASH', one.wallet, 'CASH', ${PRICE}),
       ('USAGE', 'lease:' || lease || ':CASH', one.wallet, 'CASH', -${PRICE}),
       ('USAGE', 'revenue:0', null, null, ${PRICE})) l (kind, account, wallet, bucket, amount);
+  insert into ledger_entry (id, transaction_id, kind, account_id, wallet_id, bucket, amount, balance_after,
+      at)
+    select 'led_' || l.account || n, 'txn_paid' || n, 'TOP_UP_CARD', l.account, l.wallet, l.bucket, l.amount,
+      0, at
+    from paid cross join lateral (values ('funding', null, null, -paid.amount),
+      ('wallet:' || paid.wallet || ':CASH', paid.wallet, 'CASH', paid.amount)) l (account, wallet, bucket,
+      amount);
   update ledger_account a set balance = s.sum from (select account_id, sum(amount) as sum from ledger_entry
     group by 1) s where s.account_id = a.id and s.sum <> 0;
   select usage_make_partitions(now() - interval '200 days', now() + interval '1 month');
