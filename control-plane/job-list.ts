@@ -38,6 +38,7 @@ import { foldLeases } from './wallet/lease.fold.ts';
 import { pruneRefusals } from './wallet/lease.refusals.ts';
 import { warnLowBalances } from './wallet/notice.service.ts';
 import { sendSpendAlerts } from './wallet/spend-alert.service.ts';
+import { sumUpUsageDays } from './wallet/usage-days.ts';
 import { CHECK_LEDGER, checkLedger } from './wallet/scheduled-check.ts';
 import type { UptimeClock } from './database/uptime-clock.ts';
 import { readFigures } from './figures.ts';
@@ -95,6 +96,7 @@ const PLANS = {
   'payment balances': { everyMs: PRUNE_MS, work: comparePayments },
   'low balances': { everyMs: WARN_OWNERS_MS, work: ({ em }) => warnLowBalances(em()) },
   'spend alerts': { everyMs: WARN_OWNERS_MS, work: ({ em }) => sendSpendAlerts(em()) },
+  'usage of days': { everyMs: PRUNE_MS, work: ({ em }) => sumUpUsageDays(em()) },
   'retirement of models': { everyMs: RETIRE_MODELS_MS, work: ({ em }) => retireDueModels(em()) },
   'unrevealed keys': { everyMs: CLOSE_KEYS_MS, work: ({ em }) => revokeUnrevealed(em()) },
   tombstones: { everyMs: PRUNE_MS, work: ({ em }) => pruneTombstones(em()) },

@@ -169,6 +169,7 @@ export const FIELD_RULES: Readonly<Record<string, TokenRule>> = {
   'Mutation.sessionsRevokeOthers': 'BROWSER',
   'Mutation.signIn': 'BROWSER',
   'Mutation.signOut': 'BROWSER',
+  'Mutation.spendAlertDismiss': 'WALLET_WRITE',
   'Mutation.topUpCancel': 'WALLET_WRITE',
   'Mutation.topUpCardCreate': 'WALLET_WRITE',
   'Mutation.totpConfirm': 'BROWSER',

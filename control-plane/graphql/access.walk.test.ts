@@ -51,6 +51,8 @@ const EMPTY = [
   'paymentOptions.card',
   'viewer.policyAcceptances.version',
   'viewer.wallet.leases',
+  'viewer.wallet.spendAlerts',
+  'viewer.wallet.history.nodes.usage',
   'viewer.personalIntelligence.injectionPreview',
   'viewer.usageSummary.series',
   'viewer.usageSummary.groups',

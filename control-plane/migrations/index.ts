@@ -68,6 +68,8 @@ import { PartitionWidth } from './078-partition-width.ts';
 import { UsageExport } from './080-usage-export.ts';
 import { MendedChecks } from './082-mended-checks.ts';
 import { Latency } from './085-latency.ts';
+import { WalletHistory } from './087-wallet-history.ts';
+import { DismissedAlerts } from './088-dismissed-alerts.ts';
 import { FoldedLeases } from './089-folded-leases.ts';
 import { UnsortedUsage } from './090-unsorted-usage.ts';
 
@@ -140,6 +142,8 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '080-usage-export', class: UsageExport },
   { name: '082-mended-checks', class: MendedChecks },
   { name: '085-latency', class: Latency },
+  { name: '087-wallet-history', class: WalletHistory },
+  { name: '088-dismissed-alerts', class: DismissedAlerts },
   { name: '089-folded-leases', class: FoldedLeases },
   { name: '090-unsorted-usage', class: UnsortedUsage },
 ];

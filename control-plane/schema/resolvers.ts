@@ -119,6 +119,8 @@ import { WebhookResolver } from '../webhooks/webhook.resolver.ts';
 import { EntryFields } from '../wallet/entry.fields.ts';
 import { LedgerCheckResolver } from '../wallet/check.resolver.ts';
 import { BudgetResolver } from '../wallet/budget.resolver.ts';
+import { HistoryResolver } from '../wallet/history.resolver.ts';
+import { SpendAlertResolver } from '../wallet/spend-alert.resolver.ts';
 import { AdminLedgerResolver, UserWalletResolver, WalletResolver } from '../wallet/wallet.resolver.ts';
 
 export const resolvers: NonEmptyArray<new () => object> = [
@@ -195,6 +197,8 @@ export const resolvers: NonEmptyArray<new () => object> = [
   UserWalletResolver,
   WalletResolver,
   BudgetResolver,
+  HistoryResolver,
+  SpendAlertResolver,
   EntryFields,
   AdminLedgerResolver,
   TopUpResolver,

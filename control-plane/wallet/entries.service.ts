@@ -38,10 +38,22 @@ export interface EntryConditions {
   walletId: string | null;
   kinds?: readonly LedgerKind[] | null;
   range?: { from: Date; to: Date } | null;
+  bucket?: Bucket;
+  /** Sequence numbers, both included. */
+  seqs?: SeqRange;
+}
+
+/** A range of sequence numbers, both included. */
+export interface SeqRange {
+  from: number;
+  to: number;
 }
 
 /** Transfers between a wallet and its leases, which change no balance that a customer sees. */
-const INTERNAL: readonly TransactionKind[] = ['LEASE_GRANT', 'LEASE_RETURN'];
+export const INTERNAL: readonly TransactionKind[] = ['LEASE_GRANT', 'LEASE_RETURN'];
+
+/** The largest number of a row. */
+const SEQ_MAX = '9223372036854775807';
 
 /** A page of entries, newest first. */
 export async function entriesPage(
@@ -60,6 +72,19 @@ export async function entriesPage(
     ),
   );
   return rows.map(toView);
+}
+
+/** The entries of a wallet with these sequence numbers, by number. */
+export async function entriesBySeq(
+  em: EntityManager,
+  walletId: string,
+  seqs: readonly number[],
+): Promise<ReadonlyMap<number, EntryView>> {
+  const rows = await query<EntryRow>(
+    em,
+    selectEntries(sql`${whereOf({ walletId })} and e.seq = any(${[...seqs]}::bigint[])`),
+  );
+  return new Map(rows.map(toView).map((entry) => [entry.seq, entry]));
 }
 
 /** Number of entries that match. */
@@ -100,33 +125,40 @@ export async function entriesOfTransactions(
   return rows.map(toView).toSorted((one, other) => one.seq - other.seq);
 }
 
-function whereOf({ walletId, kinds, range }: EntryConditions): Statement {
+function whereOf({ walletId, kinds, range, bucket, seqs }: EntryConditions): Statement {
   const list = [sql`e.bucket is not null and e.kind <> all(${[...INTERNAL]}::text[])`];
   if (walletId !== null) list.push(sql`e.wallet_id = ${walletId}`);
   if (kinds) list.push(sql`e.kind = any(${[...kinds]}::text[])`);
   if (range) list.push(sql`e.at >= ${range.from} and e.at < ${range.to}`);
+  if (bucket) list.push(sql`e.bucket = ${bucket}`);
+  if (seqs) list.push(sql`e.seq between ${seqs.from} and ${seqs.to}`);
   return all(list);
 }
 
 /**
- * Selects entries with `balance_after`: the present balance of the bucket, in the wallet and its leases,
- * minus all later entries. It is computed in one pass per page, from the newest entry down to the oldest of
- * the page.
+ * Selects entries with `balance_after`: a known balance of the bucket, in the wallet and its leases, minus
+ * the entries from there down to the entry. The known balance is the one after the nearest later day that is
+ * summed up, else the present one. It is computed in one pass per page.
  */
 function selectEntries(chosen: Statement, order = sql`desc`): Statement {
   return sql`
     with page as materialized (select e.* from ledger_entry e where ${chosen}),
-    spans as (select wallet_id, bucket, min(seq) as low from page group by wallet_id, bucket),
-    held as (select s.*,
+    spans as (select wallet_id, bucket, min(seq) as low, max(seq) as high from page
+      group by wallet_id, bucket),
+    held as (select s.*, d.last_seq as top, coalesce(d.balance_after,
       (select coalesce(sum(a.balance), 0) from ledger_account a
         where a.wallet_id = s.wallet_id and a.bucket = s.bucket and a.kind = 'WALLET')
       + (select coalesce(sum(a.balance), 0) from wallet_lease l join ledger_account a on a.lease_id = l.id
-        where l.wallet_id = s.wallet_id and l.state in ('ACTIVE', 'ORPHANED') and a.bucket = s.bucket)
-      as total from spans s),
+        where l.wallet_id = s.wallet_id and l.state in ('ACTIVE', 'ORPHANED') and a.bucket = s.bucket))
+      as total from spans s
+      left join lateral (select d.last_seq, d.balance_after from wallet_usage_day d
+        where d.wallet_id = s.wallet_id and d.bucket = s.bucket and d.last_seq >= s.high
+        order by d.last_seq limit 1) d on true),
     running as (select n.seq, h.total - coalesce(sum(n.amount) over (partition by h.wallet_id, h.bucket
         order by n.seq desc rows between unbounded preceding and 1 preceding), 0) as balance_after
       from held h join ledger_entry n on n.wallet_id = h.wallet_id and n.bucket = h.bucket
-        and n.seq >= h.low and n.kind <> all(${[...INTERNAL]}::text[]))
+        and n.seq >= h.low and n.seq <= coalesce(h.top, ${SEQ_MAX}::bigint)
+        and n.kind <> all(${[...INTERNAL]}::text[]))
     select p.id, p.seq, p.kind, p.bucket, p.amount, p.at, p.wallet_id, p.transaction_id, t.description,
       t.reference, t.reverses, t.actor_kind, t.actor_id, r.balance_after::text as balance_after, paid.requests
     from page p join running r on r.seq = p.seq join ledger_transaction t on t.id = p.transaction_id

@@ -1,4 +1,4 @@
-/** Mails about the spend of keys and accounts, delivered through the outbox to a real SMTP server. */
+/** Alerts about the spend of keys and accounts: mails to a real SMTP server, and notices of the console. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { useMailServer } from '../../test/control/mail-server.ts';
 import { openMoney } from '../../test/money-fixture.ts';
@@ -6,6 +6,7 @@ import type { Money } from '../../test/money-fixture.ts';
 import { newId } from '../database/ids.ts';
 import { query, sql } from '../database/sql.ts';
 import { budgetsOfWallets, setBudget } from './budget.service.ts';
+import { alertsOfWallets, dismissAlert } from './spend-alert.reading.ts';
 import { sendSpendAlerts } from './spend-alert.service.ts';
 
 const DOLLAR = 1_000_000n;
@@ -107,5 +108,61 @@ describe('the monthly budget of an account', () => {
     const { walletId } = await money.wallet({});
     await expect(setBudget(money.em(), walletId, 0n)).rejects.toThrow('Enter a budget above zero.');
     await setBudget(money.em(), walletId, null);
+  });
+});
+
+describe('spend alerts in the console', () => {
+  const shown = async (walletId: string) =>
+    ((await alertsOfWallets(money.em(), [walletId])).get(walletId) ?? []).map(({ percent, keyName }) => [
+      percent,
+      keyName,
+    ]);
+  const dismissFirst = async (userId: string, walletId: string) => {
+    const [first] = (await alertsOfWallets(money.em(), [walletId])).get(walletId) ?? [];
+    await dismissAlert(money.em(), userId, first?.id ?? '');
+    return first?.id ?? '';
+  };
+
+  it('show the highest percentage until it is dismissed, and the next percentage again', async () => {
+    const { userId, walletId, keyId } = await addKey(10n * DOLLAR);
+    await setBudget(money.em(), walletId, DOLLAR);
+    await spend(keyId, 8n * DOLLAR);
+    await sendSpendAlerts(money.em());
+    expect(await shown(walletId)).toEqual([[80, 'CI']]);
+    await dismissFirst(userId, walletId);
+    expect(await shown(walletId)).toEqual([]);
+    await spend(keyId, 2n * DOLLAR);
+    await sendSpendAlerts(money.em());
+    expect(await shown(walletId)).toEqual([[100, 'CI']]);
+  });
+
+  it('disappear when the cap is raised, and with the month', async () => {
+    const { walletId, keyId } = await addKey(10n * DOLLAR);
+    await spend(keyId, 10n * DOLLAR);
+    await sendSpendAlerts(money.em());
+    const raise = (cap: bigint) =>
+      query(money.em(), sql`update api_key set spend_limit = ${cap} where id = ${keyId}`);
+    await raise(20n * DOLLAR);
+    expect(await shown(walletId)).toEqual([[50, 'CI']]);
+    await raise(30n * DOLLAR);
+    expect(await shown(walletId)).toEqual([]);
+    await raise(10n * DOLLAR);
+    await query(
+      money.em(),
+      sql`update spend_alert set month = month - interval '1 month' where subject_id = ${keyId}`,
+    );
+    expect(await shown(walletId)).toEqual([]);
+  });
+
+  it('are dismissed by their owner only, and an id of another month dismisses nothing', async () => {
+    const [{ walletId, userId, keyId }, stranger] = [await addKey(DOLLAR), await money.wallet({})];
+    await spend(keyId, DOLLAR);
+    await sendSpendAlerts(money.em());
+    const id = await dismissFirst(stranger.userId, walletId);
+    await dismissAlert(money.em(), userId, id.replace(/\d{4}-\d{2}/, '2020-01'));
+    await dismissAlert(money.em(), userId, "x' or true");
+    expect(await shown(walletId)).toEqual([[100, 'CI']]);
+    await dismissAlert(money.em(), userId, id);
+    expect(await shown(walletId)).toEqual([]);
   });
 });

@@ -11,3 +11,12 @@ export async function walletChanged(em: EntityManager, walletIds: readonly strin
   );
   await publishMany(em, 'walletUpdated', events);
 }
+
+/** Publishes `walletUpdated` to the user when the transaction of `em` commits. */
+export async function walletOfUserChanged(em: EntityManager, userId: string): Promise<void> {
+  const wallets = await query<{ id: string }>(em, sql`select id from wallet where user_id = ${userId}`);
+  await walletChanged(
+    em,
+    wallets.map(({ id }) => id),
+  );
+}
