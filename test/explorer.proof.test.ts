@@ -104,6 +104,40 @@ describe.skipIf(!chromiumPath)('the explorer', () => {
   );
 });
 
+describe.skipIf(!chromiumPath)('the design of the explorer', () => {
+  it.each([
+    { colorScheme: 'light', locale: 'en-US', back: 'Back to the console' },
+    { colorScheme: 'dark', locale: 'zh-CN', back: '返回控制台' },
+  ] as const)(
+    'has the colours of the console in the $colorScheme theme, and a way back in $locale',
+    async ({ colorScheme, locale, back }) => {
+      const context = await (await sharedChromium()).newContext({ colorScheme, locale });
+      const page = await context.newPage();
+      await page.goto(`${test.url}/graphql`);
+      const editor = page.locator('.graphiql-query-editor');
+      await editor.locator('.view-lines').waitFor({ timeout: SHOWN_MS });
+      const token = (name: string) =>
+        page.evaluate((of) => {
+          const probe = document.createElement('i');
+          probe.style.color = `var(${of})`;
+          document.body.append(probe);
+          return getComputedStyle(probe).color;
+        }, name);
+      const accent = await page.locator('.explorer-bar').getByRole('link', { name: back }).first();
+      expect(await accent.evaluate((link) => getComputedStyle(link).color)).toBe(await token('--accent'));
+      const base = await page.locator('.graphiql-container').evaluate((box) => {
+        return getComputedStyle(box).getPropertyValue('--color-base');
+      });
+      expect(base).toBe(await page.evaluate(() => document.documentElement.style.getPropertyValue('--color-base')));
+      if (process.env['PICTURES']) await page.screenshot({ path: `${process.env['PICTURES']}/${colorScheme}.png` });
+      await page.locator('.explorer-bar').getByRole('link', { name: back }).last().click();
+      await page.waitForURL(/\/(keys|sign-in)/);
+      await context.close();
+    },
+    TEST_MS,
+  );
+});
+
 describe.skipIf(!chromiumPath)('a subscription in the explorer', () => {
   it(
     'is followed over its socket',
