@@ -48,7 +48,6 @@ describe.skipIf(!ready)('an open menu', () => {
     { where: '/usage', name: /^Status Any/ },
     { where: '/wallet', name: 'Export' },
     { where: '/keys', name: 'mara@lindgren.dev' },
-    { where: '/playground', name: /^Model/ },
     { where: '/admin/models', name: 'Actions for swift' },
   ];
 

@@ -1,10 +1,19 @@
 /** Tests settings, templates, comparison and coloured code of the Playground in a real browser. */
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { ready, violations } from './test/browser.ts';
+import { overflow, ready, violations } from './test/browser.ts';
 import { houseOfTests } from './test/visit.ts';
 
 const house = houseOfTests();
 const visit = house.visit;
+
+/** Opens the list of models with the keyboard. */
+async function openModels(page: Page): Promise<Locator> {
+  await page.getByRole('button', { name: /^Model:/ }).press('Enter');
+  const list = page.getByRole('dialog', { name: 'Model' });
+  await list.getByRole('combobox').waitFor();
+  return list;
+}
 
 describe.skipIf(!ready)('the settings of replies', () => {
   test('are set by keyboard, counted, and written into the request that people copy', async () => {
@@ -35,7 +44,7 @@ describe.skipIf(!ready)('the settings of replies', () => {
       await page.getByRole('button', { name: /^Settings of replies/ }).click();
       await page.getByLabel('Seed').waitFor();
       expect(await page.getByLabel('Reasoning effort').count()).toBe(0);
-      await page.getByText('budget does not take: Reasoning effort').waitFor();
+      await page.getByText('budget does not accept: Reasoning effort').waitFor();
     });
   });
 });
@@ -103,12 +112,59 @@ describe.skipIf(!ready)('a chat', () => {
     });
   });
 
-  test('offers models with traits and prices', async () => {
+  test('offers models with traits and prices, which align', async () => {
     await visit('/playground', async (page) => {
-      await page.getByRole('button', { name: /^Model:/ }).press('Enter');
-      const choice = page.getByRole('menuitemradio', { name: /^coder-max / });
+      const list = await openModels(page);
+      const choice = list.getByRole('option', { name: /^coder-max / });
       await choice.getByText('Reasoning, Tools, Files').waitFor();
       expect(await choice.textContent()).toMatch(/[^$]\$0\.30/);
+      expect(await violations(page)).toEqual([]);
+      const rightEdges = await list
+        .getByText(/^\$\d/)
+        .evaluateAll((prices) => prices.map((price) => Math.round(price.getBoundingClientRect().right)));
+      expect(rightEdges.length).toBeGreaterThan(2);
+      expect(new Set(rightEdges).size).toBe(1);
+    });
+  });
+
+  test('searches models by name, and chooses one with the keyboard', async () => {
+    await visit('/playground', async (page) => {
+      const list = await openModels(page);
+      await page.keyboard.type('coder');
+      const meant = list.getByRole('option', { selected: true });
+      await expect.poll(() => meant.textContent()).toMatch(/^coder /);
+      await page.keyboard.press('ArrowDown');
+      await expect.poll(() => meant.textContent()).toMatch(/^coder-max /);
+      const active = list.getByRole('combobox');
+      expect(await active.getAttribute('aria-activedescendant')).toBe(await meant.getAttribute('id'));
+      await page.keyboard.press('Enter');
+      const button = page.getByRole('button', { name: 'Model: coder-max' });
+      await button.waitFor();
+      await expect.poll(() => button.evaluate((it) => it === document.activeElement)).toBe(true);
+    });
+  });
+
+  test('searches models by trait, and says if none matches', async () => {
+    await visit('/playground', async (page) => {
+      const list = await openModels(page);
+      await page.keyboard.type('vision');
+      await list.getByRole('option', { name: /^balanced-vision / }).waitFor();
+      await expect.poll(() => list.getByRole('option', { name: /^coder / }).count()).toBe(0);
+      await page.keyboard.type(' nothing');
+      await list.getByText('Nothing matches').waitFor();
+      await page.keyboard.press('Escape');
+      await list.waitFor({ state: 'detached' });
+    });
+  });
+
+  test.each([390, 320])('offers models in a sheet at %i px', async (width) => {
+    await visit('/playground', async (page) => {
+      await page.setViewportSize({ width, height: 800 });
+      await page.getByRole('button', { name: /^Model:/ }).click();
+      const list = page.getByRole('dialog', { name: 'Model' });
+      await list.getByRole('option').first().waitFor();
+      expect(await list.boundingBox()).toMatchObject({ x: 0, width });
+      expect(await overflow(page)).toBe(0);
     });
   });
 });

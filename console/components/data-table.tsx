@@ -4,7 +4,7 @@
  */
 import { type Cell, type ReactTable, useTable } from '@tanstack/react-table';
 import { clsx } from 'clsx';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import { useColumnChoice } from './column-choice.ts';
 import { usePhone } from './store.ts';
 import { TableHead } from './table-head.tsx';
@@ -23,6 +23,8 @@ interface DataTableProps<Row extends object> {
   idOf: (row: Row) => string;
   /** Renders a row as a card, for phones. */
   card: (row: Row) => ReactNode;
+  /** Content below a row, over the whole width; null for none. */
+  below?: (row: Row) => ReactNode;
   /** Rows of 38 px instead of 44 px, for logs. */
   dense?: boolean;
   /** Under this name the browser keeps which columns are shown. Without it, all columns are shown. */
@@ -62,13 +64,14 @@ interface DrawnProps<Row extends object> extends Omit<
   table: ReactTable<Features, Row>;
 }
 
-function Cards<Row extends object>({ label, table, card, selection }: DrawnProps<Row>) {
+function Cards<Row extends object>({ label, table, card, below, selection }: DrawnProps<Row>) {
   return (
     <ul aria-label={label} className="-mx-4 border-t border-line">
       {table.getRowModel().rows.map((row) => (
         <li key={row.id} className={clsx(CARD, selection && 'flex items-start gap-3')}>
           {selection && <RowBox selection={selection} id={row.id} row={row.original} />}
           {selection ? <div className="min-w-0 flex-1">{card(row.original)}</div> : card(row.original)}
+          {below?.(row.original)}
         </li>
       ))}
     </ul>
@@ -85,7 +88,14 @@ const ROW =
   'relative border-b border-line transition-colors duration-[120ms] hover:bg-hover ' +
   'has-[[data-row-box]:checked]:bg-accent-soft [&_:is(button,label)]:relative';
 
-function Table<Row extends object>({ label, table, dense = false, sorting, selection }: DrawnProps<Row>) {
+function Table<Row extends object>({
+  label,
+  table,
+  dense = false,
+  sorting,
+  selection,
+  below,
+}: DrawnProps<Row>) {
   const { rows } = table.getRowModel();
   return (
     <TableRegion label={label}>
@@ -93,28 +103,43 @@ function Table<Row extends object>({ label, table, dense = false, sorting, selec
         <TableHead table={table} sorting={sorting} selection={selection} />
         <tbody>
           {rows.map((row) => (
-            <tr key={row.id} className={clsx(ROW, dense ? 'h-[38px]' : 'h-11')}>
-              {selection && (
-                <td className="w-8 pl-3">
-                  <RowBox selection={selection} id={row.id} row={row.original} />
-                </td>
-              )}
-              {row.getAllCells().map((cell) => (
-                <td
-                  key={cell.id}
-                  className={clsx(
-                    'px-3 py-0.5',
-                    cell.column.columnDef.meta?.right === true ? 'text-right' : 'text-left',
-                  )}
-                >
-                  {renderCell(cell)}
-                </td>
-              ))}
-            </tr>
+            <Fragment key={row.id}>
+              <tr className={clsx(ROW, dense ? 'h-[38px]' : 'h-11')}>
+                {selection && (
+                  <td className="w-8 pl-3">
+                    <RowBox selection={selection} id={row.id} row={row.original} />
+                  </td>
+                )}
+                {row.getAllCells().map((cell) => (
+                  <td
+                    key={cell.id}
+                    className={clsx(
+                      'px-3 py-0.5',
+                      cell.column.columnDef.meta?.right === true ? 'text-right' : 'text-left',
+                    )}
+                  >
+                    {renderCell(cell)}
+                  </td>
+                ))}
+              </tr>
+              <Below columns={row.getAllCells().length + (selection ? 1 : 0)}>{below?.(row.original)}</Below>
+            </Fragment>
           ))}
         </tbody>
       </table>
     </TableRegion>
+  );
+}
+
+/** A row for the content below another row, if there is any. */
+function Below({ columns, children }: { columns: number; children: ReactNode }) {
+  if (!children) return null;
+  return (
+    <tr className="border-b border-line bg-sunk">
+      <td colSpan={columns} className="px-3">
+        {children}
+      </td>
+    </tr>
   );
 }
 

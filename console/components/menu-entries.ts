@@ -28,6 +28,8 @@ export interface MenuChoices {
   value: string;
   options: readonly MenuChoice[];
   choose: (value: string) => void;
+  /** Shows a field that searches the choices. They have to be the only entry of the menu. */
+  searched?: boolean;
 }
 
 /** An entry that is turned on and off. The menu stays open. */

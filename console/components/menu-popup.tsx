@@ -5,8 +5,9 @@
 import { Menu as Base } from '@base-ui/react/menu';
 import { clsx } from 'clsx';
 import { Check } from 'lucide-react';
-import type { MenuAction, MenuChoice, MenuChoices, MenuEntry, MenuSwitch } from './menu-entries.ts';
-import { decimalsOf, Money } from './money.tsx';
+import type { MenuAction, MenuChoices, MenuEntry, MenuSwitch } from './menu-entries.ts';
+import { Choice, containerFor, POPUP, POSITIONER } from './menu-parts.tsx';
+import { decimalsOf } from './money.tsx';
 
 interface MenuPopupProps {
   open: boolean;
@@ -25,7 +26,7 @@ export function MenuPopup({ open, onOpenChange, anchor, entries }: MenuPopupProp
         <Base.Positioner anchor={anchor} align="end" sideOffset={4} className={POSITIONER}>
           <Base.Popup
             finalFocus={() => anchor}
-            className={clsx(POPUP, isDetailed(entries) ? 'sm:w-[320px]' : 'sm:w-[248px]')}
+            className={clsx(POPUP, 'overflow-y-auto', isDetailed(entries) ? 'sm:w-[320px]' : 'sm:w-[248px]')}
           >
             {entries.map((entry, index) => (
               <Entry key={index} entry={entry} />
@@ -44,24 +45,6 @@ function isDetailed(entries: readonly MenuEntry[]): boolean {
   );
 }
 
-/**
- * Where the popup is rendered: in the page's main landmark, so that it is part of one; if the button is in a
- * dialog, in the default container.
- */
-function containerFor(anchor: HTMLElement | null): { container?: HTMLElement } {
-  const main = anchor?.closest('[role=dialog]') ? null : document.querySelector('main');
-  return main ? { container: main } : {};
-}
-
-const POPUP =
-  'floating max-h-(--available-height) overflow-y-auto max-w-[calc(100vw-16px)] ' +
-  'rounded-card border border-line bg-raise p-1 shadow-float outline-none ' +
-  'max-sm:max-h-[75dvh] max-sm:w-full max-sm:max-w-none max-sm:rounded-b-none max-sm:border-x-0 ' +
-  'max-sm:border-b-0 max-sm:p-2 max-sm:pb-[calc(8px+env(safe-area-inset-bottom))] max-sm:shadow-dialog';
-// On a phone, the menu is a sheet at the bottom of the screen.
-const POSITIONER =
-  'z-50 outline-none max-sm:fixed! max-sm:inset-x-0! max-sm:top-auto! max-sm:bottom-0! max-sm:w-full! ' +
-  'max-sm:transform-none!';
 const ITEM =
   'flex min-h-8 w-full cursor-default items-center gap-3 ' +
   'rounded-control px-2.5 py-1.5 text-left text-table outline-none ' +
@@ -138,18 +121,5 @@ function Choices({ label, value, options, choose }: MenuChoices) {
         </Base.RadioItem>
       ))}
     </Base.RadioGroup>
-  );
-}
-
-function Choice({ word, detail, amount, decimals }: MenuChoice & { decimals: number }) {
-  if (detail === undefined && amount === undefined) return word;
-  return (
-    <>
-      <span className="min-w-0 flex-1">
-        <span className="[overflow-wrap:anywhere]">{word}</span>{' '}
-        {detail !== '' && <span className="block text-hint text-ink-3">{detail}</span>}
-      </span>
-      {amount !== undefined && <Money amount={amount} align={decimals} className="tabular-nums" />}
-    </>
   );
 }

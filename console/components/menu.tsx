@@ -10,6 +10,8 @@ import type { MenuEntry } from './menu-entries.ts';
 
 const load = () => import('./menu-popup.tsx');
 const MenuPopup = lazy(async () => ({ default: (await load()).MenuPopup }));
+const loadChoices = () => import('./choice-popup.tsx');
+const ChoicePopup = lazy(async () => ({ default: (await loadChoices()).ChoicePopup }));
 
 interface MenuProps {
   /** The button that opens the menu. */
@@ -22,6 +24,10 @@ export function Menu({ trigger, entries }: MenuProps) {
   const [asked, setAsked] = useState(false);
   const [open, setOpen] = useState(false);
   const [anchor, setAnchor] = useState<HTMLElement | null>(null);
+  const [first] = entries;
+  const choices = first?.kind === 'choices' && first.searched ? first : undefined;
+  const prepare = () => void (choices ? loadChoices : load)();
+  const popup = { open, anchor, onOpenChange: setOpen };
   const show = () => {
     setAsked(true);
     setOpen(true);
@@ -30,11 +36,11 @@ export function Menu({ trigger, entries }: MenuProps) {
     <>
       <span className="contents" ref={(place) => setAnchor(firstElement(place))}>
         {cloneElement(trigger, {
-          'aria-haspopup': 'menu',
+          'aria-haspopup': choices ? 'dialog' : 'menu',
           'aria-expanded': open,
           onClick: show,
-          onPointerEnter: () => void load(),
-          onFocus: () => void load(),
+          onPointerEnter: prepare,
+          onFocus: prepare,
           onKeyDown: (event) => {
             if (event.key !== 'ArrowDown') return;
             event.preventDefault();
@@ -44,7 +50,11 @@ export function Menu({ trigger, entries }: MenuProps) {
       </span>
       {asked && (
         <Suspense>
-          <MenuPopup open={open} onOpenChange={setOpen} anchor={anchor} entries={entries} />
+          {choices ? (
+            <ChoicePopup {...popup} choices={choices} />
+          ) : (
+            <MenuPopup {...popup} entries={entries} />
+          )}
         </Suspense>
       )}
     </>
@@ -61,12 +71,15 @@ interface FilterProps<Value extends string> {
   value: Value | undefined;
   options: readonly { value: Value; word: string }[];
   onChange: (value: Value | undefined) => void;
+  /** Whether the options can be searched. */
+  searched?: boolean;
 }
 
 const ANY = '';
 
 /** A filter of a list. An active filter is highlighted and has a button that removes it. */
-export function Filter<Value extends string>({ name, value, options, onChange }: FilterProps<Value>) {
+export function Filter<Value extends string>(props: FilterProps<Value>) {
+  const { name, value, options, onChange, searched = false } = props;
   const { t } = useTranslation();
   const active = value !== undefined;
   const chosen = options.find((option) => option.value === value)?.word ?? t('filter.any');
@@ -94,7 +107,7 @@ export function Filter<Value extends string>({ name, value, options, onChange }:
             )}
           </button>
         }
-        entries={[{ kind: 'choices', label: name, value: value ?? ANY, options: all, choose }]}
+        entries={[{ kind: 'choices', label: name, value: value ?? ANY, options: all, choose, searched }]}
       />
       {active && (
         <button

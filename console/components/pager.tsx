@@ -11,23 +11,25 @@ interface PagerProps {
   pageInfo:
     | { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string | null; endCursor: string | null }
     | undefined;
+  /** The name of a list inside another one. Its pages do not scroll the window. */
+  inside?: string;
   /** Goes to another page. */
   onGo: (page: ListPage) => void;
 }
 
 /** The buttons under a list; nothing if all rows fit on one page. */
-export function Pager({ page, pageInfo, onGo }: PagerProps) {
+export function Pager({ page, pageInfo, inside, onGo }: PagerProps) {
   const { t } = useTranslation();
   const next = pageInfo?.hasNextPage === true ? pageInfo.endCursor : null;
   const previous = pageInfo?.hasPreviousPage === true ? pageInfo.startCursor : null;
   const isFirst = page.after === undefined && page.before === undefined;
   const go = (to: ListPage) => {
     onGo(to);
-    scrollTo({ top: 0 });
+    if (inside === undefined) scrollTo({ top: 0 });
   };
   if (isFirst && next === null) return null;
   return (
-    <nav aria-label={t('table.pages')} className="mt-5 flex flex-wrap gap-2">
+    <nav aria-label={inside ?? t('table.pages')} className="mt-5 flex flex-wrap gap-2">
       {previous !== null && (
         <Button
           icon={<ArrowLeft size={16} strokeWidth={1.75} />}

@@ -197,7 +197,7 @@ function AgainWith({ message, models, onAgain }: AgainWithProps) {
           <Replace size={15} strokeWidth={1.75} aria-hidden="true" />
         </button>
       }
-      entries={[{ kind: 'choices', label, value: message.modelName ?? '', options, choose }]}
+      entries={[{ kind: 'choices', label, value: message.modelName ?? '', options, choose, searched: true }]}
     />
   );
 }

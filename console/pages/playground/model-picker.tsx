@@ -24,7 +24,9 @@ export function ModelPicker({ models, model, onModel }: PickerProps) {
           <ChevronDown size={16} strokeWidth={1.75} className="flex-none text-ink-2" aria-hidden="true" />
         </button>
       }
-      entries={[{ kind: 'choices', label, value: model?.name ?? '', options, choose: onModel }]}
+      entries={[
+        { kind: 'choices', label, value: model?.name ?? '', options, choose: onModel, searched: true },
+      ]}
     />
   );
 }

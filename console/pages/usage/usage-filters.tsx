@@ -37,6 +37,7 @@ export function UsageFilters({ search, models, keyNames, poolNames }: UsageFilte
             name={t(`usage.${field}`)}
             value={search[field]}
             options={options}
+            searched={field === 'model' || field === 'key'}
             onChange={(value) => {
               set({ [field]: value });
             }}
