@@ -29,18 +29,18 @@ export function HelpPage() {
           <h1 className="text-public">{t('help.title')}</h1>
           <p className="mt-1 text-ink-2">{t('help.sentence')}</p>
         </header>
-        <Part title={t('help.addresses')}>
+        <Part id="addresses" title={t('help.addresses')}>
           <Addresses address={data?.baseAddress ?? ''} />
         </Part>
         <div className="grid grid-cols-2 gap-10 max-lg:grid-cols-1">
-          <Part title={t('help.keys')}>
+          <Part id="keys" title={t('help.keys')}>
             <Points texts={[t('help.key1'), t('help.key2'), t('help.key3'), t('help.key4')]} />
           </Part>
-          <Part title={t('help.limits')}>
+          <Part id="limits" title={t('help.limits')}>
             <Points texts={[t('help.limit1'), t('help.limit2'), t('help.limit3')]} />
           </Part>
         </div>
-        <Part title={t('help.errors')}>
+        <Part id="errors" title={t('help.errors')}>
           <p className="mb-3 text-ink-2">{t('help.errorsNote')}</p>
           <Errors />
         </Part>
@@ -50,9 +50,15 @@ export function HelpPage() {
             <Link to="/pricing" className="text-accent underline">
               {t('shell.pricing')}
             </Link>
+            <Link to="/quickstart" className="text-accent underline">
+              {t('shell.quickstart')}
+            </Link>
             <Link to="/docs/conformance" className="text-accent underline">
               {t('help.conformance')}
             </Link>
+            <a href="/graphql" className="text-accent underline">
+              {t('help.explorer')}
+            </a>
             <Link to="/privacy-policy" className="text-accent underline">
               {t('shell.policy')}
             </Link>
@@ -63,9 +69,9 @@ export function HelpPage() {
   );
 }
 
-function Part({ title, children }: { title: string; children: ReactNode }) {
+function Part({ id, title, children }: { id?: string; title: string; children: ReactNode }) {
   return (
-    <section>
+    <section id={id} className="scroll-mt-16">
       <h2 className="mb-3 text-section">{title}</h2>
       {children}
     </section>

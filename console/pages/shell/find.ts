@@ -1,10 +1,21 @@
 /** Search results of the palette: keys, models, requests, pools, errors; more for administrators. */
 import { useNavigate } from '@tanstack/react-router';
-import { Boxes, CircleQuestionMark, KeyRound, Plug, Receipt, Tag, Users } from 'lucide-react';
+import {
+  Boxes,
+  CircleAlert,
+  CircleQuestionMark,
+  KeyRound,
+  Plug,
+  Receipt,
+  SquareTerminal,
+  Tag,
+  Users,
+} from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useQuery } from 'urql';
 import { type FailureCode, FAILURES } from '@gateway/shared/failures';
-import { useTranslation } from '../../translation.ts';
+import { type TFunction, useTranslation } from '../../translation.ts';
+import { HELP_SECTIONS, SECTION_TEXTS } from '../help/places.ts';
 import { AdminFindQuery, FindQuery, NamesQuery } from './find-documents.ts';
 import type { Command } from './palette-commands.ts';
 import type { Viewer } from './viewer.ts';
@@ -15,6 +26,8 @@ const TYPING_MS = 150;
 const SEARCH_CHARACTERS_MIN = 2;
 /** A text that may be the id of a request. */
 const REQUEST_ID = /^req_\w{6,}$/i;
+/** The marks of code in texts. */
+const MARKS = /<\/?code>/g;
 const CODES = Object.keys(FAILURES) as FailureCode[];
 
 /** The commands that lead to what was found. The palette ranks them. */
@@ -103,17 +116,49 @@ function useAdminFound(text: string, role: Viewer['role']): Command[] {
   return [...users, ...pools, ...upstreams];
 }
 
-/** Errors of the API, by code and status. */
+/** Sections of the help page, documents, and errors of the API by code and status. */
 function useHelp(): Command[] {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  return CODES.map((code) => ({
-    id: `help:${code}`,
+  const kind = t('palette.kinds.help');
+  const sections = HELP_SECTIONS.map((id) => ({
+    id: `help:${id}`,
     icon: CircleQuestionMark,
+    word: t(`help.${id}`),
+    also: SECTION_TEXTS[id].map((text) => t(`help.${text}`).replaceAll(MARKS, '')).join(' '),
+    kind,
+    run: () => void navigate({ to: '/help', hash: id }),
+  }));
+  const conformance = {
+    id: 'help:conformance',
+    icon: CircleQuestionMark,
+    word: t('help.conformance'),
+    kind,
+    run: () => void navigate({ to: '/docs/conformance' }),
+  };
+  const explorer = {
+    id: 'help:explorer',
+    icon: SquareTerminal,
+    word: t('help.explorer'),
+    kind,
+    run: () => location.assign('/graphql'),
+  };
+  return [
+    ...sections,
+    conformance,
+    explorer,
+    ...failuresOf(t, (hash) => void navigate({ to: '/help', hash })),
+  ];
+}
+
+function failuresOf(t: TFunction, show: (code: FailureCode) => void): Command[] {
+  return CODES.map((code) => ({
+    id: `failure:${code}`,
+    icon: CircleAlert,
     word: `${FAILURES[code]} ${code}`,
     also: t(`help.failures.${code}`),
-    kind: t('palette.kinds.help'),
-    run: () => void navigate({ to: '/help', hash: code }),
+    kind: t('palette.kinds.failure'),
+    run: () => show(code),
   }));
 }
 

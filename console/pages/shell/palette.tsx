@@ -2,12 +2,13 @@
 import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { CommandEmpty, CommandInput, CommandItem, CommandList, CommandRoot, defaultFilter } from 'cmdk';
-import { useLayoutEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
 import { Checkbox, frameOf, INPUT_FRAME } from '../../components/field.tsx';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { setSingleKeys, singleKeys } from '../../components/shortcuts.ts';
 import { useStore } from '../../components/store.ts';
+import { useActiveDescendant } from '../../components/use-active-descendant.ts';
 import { useTranslation } from '../../translation.ts';
 import { useFound } from './find.ts';
 import { type Command, SEARCH, useAdminCommands, useCommands } from './palette-commands.ts';
@@ -71,21 +72,6 @@ function Commands(props: Omit<PaletteProps, 'sheet'>) {
       </CommandRoot>
     </Dialog>
   );
-}
-
-/**
- * Sets aria-activedescendant to the selected option after each render. The library only does so for arrow
- * keys; after typing it names the previous option.
- */
-function useActiveDescendant(id: string) {
-  const root = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    const input = root.current?.querySelector('[cmdk-input]');
-    const option = root.current?.querySelector(`[cmdk-item][data-value="${CSS.escape(id)}"]`);
-    if (option) input?.setAttribute('aria-activedescendant', option.id);
-    else input?.removeAttribute('aria-activedescendant');
-  });
-  return root;
 }
 
 interface OptionProps {
