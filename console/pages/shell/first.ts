@@ -29,6 +29,15 @@ export const VIEWER_TEXT = `
         available
         held
         frozen
+        spendAlerts {
+          id
+          keyId
+          keyName
+          percent
+          spent
+          limit
+          __typename
+        }
         __typename
       }
       pools(first: 3, state: [EXPIRING]) {

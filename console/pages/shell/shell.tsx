@@ -31,6 +31,14 @@ const WalletChanges = graphql(`
       available
       receivable
       frozen
+      spendAlerts {
+        id
+        keyId
+        keyName
+        percent
+        spent
+        limit
+      }
     }
   }
 `);
@@ -43,6 +51,11 @@ const PolicyGate = lazy(async () => {
 const PolicyBanner = lazy(async () => {
   const [banner] = await Promise.all([import('./policy-banner.tsx'), loadWords(['privacy'])]);
   return { default: banner.PolicyBanner };
+});
+
+const SpendAlerts = lazy(async () => {
+  const [alerts] = await Promise.all([import('./spend-alerts.tsx'), loadWords(['wallet'])]);
+  return alerts;
 });
 
 /**
@@ -164,10 +177,10 @@ function Content({ viewer }: { viewer: Viewer }) {
     );
   }
   return (
-    <>
+    <Suspense fallback={<SkeletonRows />}>
       <Banners viewer={viewer} />
       <Outlet />
-    </>
+    </Suspense>
   );
 }
 
@@ -189,6 +202,23 @@ function Banners({ viewer }: { viewer: Viewer }) {
         </Banner>
       )}
       <PoolEndings pools={viewer.pools.nodes} />
+      <AlertPlace alerts={viewer.wallet.spendAlerts} />
     </div>
+  );
+}
+
+/**
+ * Alerts that are known when the page opens appear together with the page. Later ones do not hide the page
+ * while their script loads.
+ */
+function AlertPlace({ alerts }: { alerts: Viewer['wallet']['spendAlerts'] }) {
+  const [atOnce] = useState(alerts.length > 0);
+  if (alerts.length === 0) return null;
+  return atOnce ? (
+    <SpendAlerts alerts={alerts} />
+  ) : (
+    <Suspense>
+      <SpendAlerts alerts={alerts} />
+    </Suspense>
   );
 }
