@@ -1,4 +1,5 @@
 /** Sample lines of a ledger for the fake control plane, newest first. */
+import { formatDollars, parseDollars } from '@gateway/shared/money';
 import { ago } from './sample.ts';
 
 const HOUR_MS = 3_600_000;
@@ -30,3 +31,46 @@ export const entries = ENTRIES.map(([kind, bucket, description, amount, balanceA
   owner: { __typename: 'User', id: 'usr_admin_1', email: 'mara@lindgren.dev' },
   createdAt: ago(index * 7 * HOUR_MS),
 }));
+
+/** The entries of a wallet with usage by day, as the service rolls it up. */
+export function historyOf(kinds: readonly string[] | null | undefined): HistoryLine[] {
+  const chosen = entries.filter(({ kind }) => kinds?.includes(kind) ?? true);
+  const days = Map.groupBy(chosen, ({ kind, bucket, createdAt, id }) =>
+    kind === 'USAGE' ? `${createdAt.slice(0, 'YYYY-MM-DD'.length)} ${bucket}` : id,
+  );
+  return [...days.values()].flatMap((list): HistoryLine[] => {
+    const [newest] = list;
+    if (!newest) return [];
+    const line = { __typename: 'WalletHistoryLine', id: `wal_1:${newest.seq}` };
+    if (newest.kind !== 'USAGE') return [{ ...line, entry: newest, usage: null }];
+    return [{ ...line, entry: null, usage: dayOf(list, newest) }];
+  });
+}
+
+interface HistoryLine {
+  __typename: string;
+  id: string;
+  entry: Entry | null;
+  usage: object | null;
+}
+
+function dayOf(list: readonly Entry[], { bucket, balanceAfter, createdAt }: Entry) {
+  return {
+    __typename: 'WalletUsageDay',
+    day: `${createdAt.slice(0, 'YYYY-MM-DD'.length)}T00:00:00.000Z`,
+    bucket,
+    balanceAfter,
+    amount: formatDollars(list.reduce((sum, { amount }) => sum + (parseDollars(amount) ?? 0n), 0n)),
+    entryCount: list.length,
+  };
+}
+
+/** The entries of usage of a day that this kind of credit paid. */
+export function entriesOfDay(day: string, bucket: string): Entry[] {
+  const date = day.slice(0, 'YYYY-MM-DD'.length);
+  return entries.filter(
+    (entry) => entry.kind === 'USAGE' && entry.bucket === bucket && entry.createdAt.startsWith(date),
+  );
+}
+
+type Entry = (typeof entries)[number];

@@ -35,7 +35,40 @@ export const WalletQuery = graphql(
             monthly
             spentThisMonth
           }
-          ledger(first: $first, after: $after, before: $before, kinds: $kinds) {
+          history(first: $first, after: $after, before: $before, kinds: $kinds) {
+            nodes {
+              id
+              entry {
+                ...LedgerFields
+              }
+              usage {
+                day
+                bucket
+                amount
+                balanceAfter
+                entryCount
+              }
+            }
+            pageInfo {
+              ...PageFields
+            }
+          }
+        }
+      }
+    }
+  `,
+  [LedgerFields, PageFields],
+);
+
+/** The entries of one day of usage. */
+export const UsageOfDayQuery = graphql(
+  `
+    query UsageOfDay($day: DateTime!, $bucket: CreditBucket!, $first: Int!, $after: String, $before: String) {
+      viewer {
+        id
+        wallet {
+          id
+          usageOfDay(day: $day, bucket: $bucket, first: $first, after: $after, before: $before) {
             nodes {
               ...LedgerFields
             }
@@ -60,3 +93,6 @@ export const LedgerExport = graphql(`
 
 export type Wallet = NonNullable<ResultOf<typeof WalletQuery>['viewer']>['wallet'];
 export type Entry = ResultOf<typeof LedgerFields>;
+/** A line of the history: an entry, or the usage of one day. */
+export type Line = Wallet['history']['nodes'][number];
+export type UsageDay = NonNullable<Line['usage']>;

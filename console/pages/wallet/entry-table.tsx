@@ -3,8 +3,6 @@ import {
   Bitcoin,
   Boxes,
   ChartColumn,
-  ChevronDown,
-  ChevronRight,
   CreditCard,
   Gift,
   type LucideIcon,
@@ -16,10 +14,9 @@ import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
 import { Tag } from '../../components/tag.tsx';
-import { Stamp, utcDayText } from '../../components/time.tsx';
+import { Stamp } from '../../components/time.tsx';
 import { type TFunction, useTranslation } from '../../translation.ts';
 import type { Entry } from './documents.ts';
-import { isRolled, type Rolled } from './roll-up.ts';
 
 const ICONS: Record<Entry['kind'], LucideIcon> = {
   TOP_UP_CARD: CreditCard,
@@ -37,106 +34,91 @@ const ICONS: Record<Entry['kind'], LucideIcon> = {
   ADJUSTMENT: SlidersHorizontal,
 };
 
-/** The usage of a day, with a button that shows or hides its entries. */
-interface Day extends Rolled {
-  isOpen: boolean;
-  toggle: () => void;
-}
-type Line = Entry | Day;
-
 interface EntryTableProps {
-  entries: readonly Line[];
-  /** The owner of the wallet of an entry, by the entry's id. Adds a column. */
-  ownerOf?: ((id: string) => ReactNode) | undefined;
+  entries: readonly Entry[];
+  /** The name of a list inside another one. Its choice of columns is fixed. */
+  label?: string;
+  /** The owner of the wallet of an entry. Adds a column. */
+  ownerOf?: (entry: Entry) => ReactNode;
 }
 
 /** The entries of one page. */
-export function EntryTable({ entries, ownerOf }: EntryTableProps) {
+export function EntryTable({ entries, label, ownerOf }: EntryTableProps) {
   const { t } = useTranslation();
+  const align = decimalsOf(entries.flatMap(({ amount, balanceAfter }) => [amount, balanceAfter]));
+  const [time, ...rest] = entryColumns<Entry>({ t, align, entryOf: (entry) => entry });
+  const owner: Column<Entry>[] = ownerOf
+    ? [{ id: 'owner', header: t('wallet.owner'), cell: ({ row }) => ownerOf(row.original) }]
+    : [];
+  const columns = [...(time ? [time] : []), ...owner, ...rest];
+  const inside = columns.filter(({ id }) => INSIDE.has(id));
   return (
     <DataTable
-      label={t('wallet.entries')}
-      name="entries"
+      label={label ?? t('wallet.entries')}
+      {...(label === undefined && { name: 'entries' })}
       rows={entries}
-      idOf={(line) => (isRolled(line) ? `day ${line.id}` : line.id)}
-      columns={columnsOf(t, { entries, ownerOf })}
+      idOf={({ id }) => id}
+      columns={label === undefined ? columns : inside}
       dense
-      card={(line) =>
-        isRolled(line) ? <DayCard day={line} /> : <EntryCard entry={line} owner={ownerOf?.(line.id)} />
-      }
+      card={(entry) => <EntryCard entry={entry} owner={ownerOf?.(entry)} />}
     />
   );
 }
 
-function columnsOf(t: TFunction, { entries, ownerOf }: EntryTableProps): Column<Line>[] {
-  const align = decimalsOf(entries.flatMap(({ amount, balanceAfter }) => [amount, balanceAfter]));
+/** The columns of a list inside another one, which names kind and funds. */
+const INSIDE: ReadonlySet<string> = new Set(['time', 'what', 'reference', 'amount', 'after']);
+
+interface ColumnParts<Row> {
+  t: TFunction;
+  /** Number of decimals to which amounts are aligned. */
+  align: number;
+  /** The entry of a row; null leaves its cells empty. */
+  entryOf: (row: Row) => Entry | null;
+}
+
+/** The columns of ledger entries. */
+export function entryColumns<Row extends object>({ t, align, entryOf }: ColumnParts<Row>): Column<Row>[] {
+  const cellOf =
+    (draw: (entry: Entry) => ReactNode): Column<Row>['cell'] =>
+    ({ row }) => {
+      const entry = entryOf(row.original);
+      return entry && draw(entry);
+    };
+  const right = { right: true };
   return [
-    { id: 'time', header: t('wallet.time'), cell: ({ row }) => <Time line={row.original} /> },
-    ...(ownerOf
-      ? [
-          {
-            id: 'owner',
-            header: t('wallet.owner'),
-            cell: ({ row }: { row: { original: Line } }) => ownerOf(row.original.id),
-          },
-        ]
-      : []),
+    { id: 'time', header: t('wallet.time'), cell: cellOf(({ createdAt }) => <Stamp at={createdAt} />) },
+    { id: 'kind', header: t('wallet.kind'), cell: cellOf(({ kind }) => <Kind kind={kind} />) },
     {
-      id: 'kind',
-      header: t('wallet.kind'),
-      cell: ({ row }) => <Kind kind={isRolled(row.original) ? 'USAGE' : row.original.kind} />,
+      id: 'what',
+      header: t('wallet.description'),
+      cell: cellOf(({ description }) => <span className="text-ink-2">{description}</span>),
     },
-    { id: 'what', header: t('wallet.description'), cell: ({ row }) => <Description line={row.original} /> },
     {
       id: 'reference',
       header: t('wallet.reference'),
       meta: { optional: true },
-      cell: ({ row }) => !isRolled(row.original) && <Reference reference={row.original.reference} />,
+      cell: cellOf(({ reference }) => <Reference reference={reference} />),
     },
     {
       id: 'bucket',
       header: t('wallet.bucket'),
-      cell: ({ row }) => !isRolled(row.original) && <Tag>{t(`wallet.buckets.${row.original.bucket}`)}</Tag>,
+      cell: cellOf(({ bucket }) => <Tag>{t(`wallet.buckets.${bucket}`)}</Tag>),
     },
     {
       id: 'amount',
       header: t('wallet.amount'),
-      meta: { right: true },
-      cell: ({ row }) => <Amount amount={row.original.amount} align={align} />,
+      meta: right,
+      cell: cellOf(({ amount }) => <Amount amount={amount} align={align} />),
     },
     {
       id: 'after',
       header: t('wallet.balanceAfter'),
-      meta: { right: true },
-      cell: ({ row }) => <Money amount={row.original.balanceAfter} align={align} className="text-ink-2" />,
+      meta: right,
+      cell: cellOf(({ balanceAfter }) => (
+        <Money amount={balanceAfter} align={align} className="text-ink-2" />
+      )),
     },
   ];
-}
-
-function Time({ line }: { line: Line }) {
-  const { i18n } = useTranslation();
-  return isRolled(line) ? utcDayText(line.day, i18n.language) : <Stamp at={line.createdAt} />;
-}
-
-function Description({ line }: { line: Line }) {
-  return isRolled(line) ? <Toggle day={line} /> : <span className="text-ink-2">{line.description}</span>;
-}
-
-/** Shows or hides the entries of a day. */
-function Toggle({ day: { entries, isOpen, toggle } }: { day: Day }) {
-  const { t } = useTranslation();
-  const Icon = isOpen ? ChevronDown : ChevronRight;
-  return (
-    <button
-      type="button"
-      aria-expanded={isOpen}
-      className="inline-flex items-center gap-1.5 rounded-tag text-accent touch:h-11"
-      onClick={toggle}
-    >
-      <Icon size={14} strokeWidth={1.75} aria-hidden="true" />
-      {t('wallet.rolled', { count: entries.length })}
-    </button>
-  );
 }
 
 function Reference({ reference }: Pick<Entry, 'reference'>) {
@@ -147,7 +129,8 @@ function Reference({ reference }: Pick<Entry, 'reference'>) {
   );
 }
 
-function Kind({ kind }: Pick<Entry, 'kind'>) {
+/** The icon and name of a kind of entry. */
+export function Kind({ kind }: Pick<Entry, 'kind'>) {
   const { t } = useTranslation();
   const Icon = ICONS[kind];
   return (
@@ -158,7 +141,8 @@ function Kind({ kind }: Pick<Entry, 'kind'>) {
   );
 }
 
-function Amount({ amount, align = 0 }: { amount: string; align?: number }) {
+/** A signed amount; credits are coloured. */
+export function Amount({ amount, align = 0 }: { amount: string; align?: number }) {
   return (
     <Money
       amount={amount}
@@ -169,7 +153,8 @@ function Amount({ amount, align = 0 }: { amount: string; align?: number }) {
   );
 }
 
-function EntryCard({ entry, owner }: { entry: Entry; owner?: ReactNode }) {
+/** An entry as a card, for phones. */
+export function EntryCard({ entry, owner }: { entry: Entry; owner?: ReactNode }) {
   const { t } = useTranslation();
   return (
     <div className="flex flex-col gap-1">
@@ -184,25 +169,6 @@ function EntryCard({ entry, owner }: { entry: Entry; owner?: ReactNode }) {
         <Tag>{t(`wallet.buckets.${entry.bucket}`)}</Tag>
         <span className="ml-auto">
           {t('wallet.balanceAfter')} <Money amount={entry.balanceAfter} />
-        </span>
-      </div>
-    </div>
-  );
-}
-
-function DayCard({ day }: { day: Day }) {
-  const { t } = useTranslation();
-  return (
-    <div className="flex flex-col gap-1">
-      <div className="flex items-center justify-between gap-3 text-body">
-        <Kind kind="USAGE" />
-        <Amount amount={day.amount} />
-      </div>
-      <div className="flex items-center gap-2 text-table text-ink-3">
-        <Time line={day} />
-        <Toggle day={day} />
-        <span className="ml-auto">
-          {t('wallet.balanceAfter')} <Money amount={day.balanceAfter} />
         </span>
       </div>
     </div>

@@ -13,20 +13,20 @@ import { AutoTopUp } from './auto-top-up.tsx';
 import { Balance } from './balance.tsx';
 import { type ExportFormat, ExportMenu, FRESH } from '../export-menu.tsx';
 import { LedgerExport, type Wallet, WalletQuery } from './documents.ts';
+import { HistoryTable } from './history-table.tsx';
 import { type Payments, PaymentsQuery } from './payment-documents.ts';
-import { RolledTable } from './rolled-table.tsx';
 import { LEDGER_KINDS, type WalletSearch } from './search.ts';
 import { LiveTopUp } from './top-up-state.tsx';
 import { TopUpTable } from './top-up-table.tsx';
 
-const ENTRIES_PER_PAGE = 100;
+const LINES_PER_PAGE = 50;
 
 /** The wallet page. */
 export function WalletPage() {
   const { t } = useTranslation();
   const search = useSearch({ from: '/signed-in/wallet' });
   const variables = {
-    first: ENTRIES_PER_PAGE,
+    first: LINES_PER_PAGE,
     ...pageVariables(search),
     kinds: search.kind ? [search.kind] : null,
   };
@@ -77,7 +77,7 @@ function Entries({ wallet, search }: { wallet: Wallet; search: WalletSearch }) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/wallet' });
   const exporting = useLedgerExport();
-  const { nodes, pageInfo } = wallet.ledger;
+  const { nodes, pageInfo } = wallet.history;
   const filtered = [search.kind, search.after, search.before].some((value) => value !== undefined);
   const kinds = LEDGER_KINDS.map((value) => ({ value, word: t(`wallet.kinds.${value}`) }));
   if (nodes.length === 0 && !filtered) {
@@ -105,7 +105,7 @@ function Entries({ wallet, search }: { wallet: Wallet; search: WalletSearch }) {
       {nodes.length === 0 ? (
         <EmptyFiltered sentence={t('wallet.filtered')} onClear={() => void navigate({ search: {} })} />
       ) : (
-        <RolledTable entries={nodes} />
+        <HistoryTable lines={nodes} />
       )}
       <Pager
         page={search}
