@@ -2,6 +2,7 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { curlOf, typescriptOf } from '../console/pages/playground/request-code.ts';
 import { AGENTS } from './clients/agents.ts';
 import { setUpsOfKey, runInShell } from './clients/setup.ts';
 import { contentOf, RUN_MS, TEXT, useSnippets } from './clients/snippets.ts';
@@ -87,6 +88,32 @@ describe('the commands for curl', () => {
       await expect
         .poll(async () => (await house.database.query(sql, [pool.keyId])).rows, { timeout: RUN_MS })
         .toEqual([{ model_name: 'swift', cost: '0' }]);
+    },
+    RUN_MS,
+  );
+});
+
+describe("the Playground's chat as an API call", () => {
+  const questions = ['What\'s "this"? $HOME `id`', 'Again'].map((content) => ({
+    ...{ role: 'USER' as const, content, attachments: [] },
+  }));
+  const partsOf = ({ house }: typeof snippets) => ({
+    ...{ address: house.url, model: 'swift', messages: questions },
+    settings: { systemPrompt: 'Be brief.', temperature: 0.2, maxTokens: 500, stop: ["'"] },
+  });
+
+  it(
+    'answers as a curl command and as a program in TypeScript, for one charge each',
+    async () => {
+      const { home, customer } = snippets;
+      const run = { home, env: { GATEWAY_KEY: customer.key }, timeout: RUN_MS };
+      const printed = await snippets.run(() => runInShell({ text: curlOf(partsOf(snippets)), ...run }));
+      expect(printed.out).toContain('data: [DONE]');
+      expect(printed).toMatchObject({ code: 0, requests: 1 });
+      symlinkSync(PACKAGES, join(home, 'node_modules'));
+      writeFileSync(join(home, 'main.mjs'), typescriptOf(partsOf(snippets)));
+      const answered = await snippets.run(() => runInShell({ text: 'node main.mjs', ...run }));
+      expect(answered).toMatchObject({ code: 0, out: TEXT, requests: 1 });
     },
     RUN_MS,
   );
