@@ -223,7 +223,7 @@ describe.skipIf(!ready)('customers', () => {
   test('pay in more tokens, and to addresses of another key, after an administrator adds both', async () => {
     await visit(CHAINS, async (page) => {
       const dialog = await openDialog(page, 'Edit USDT on Base');
-      await dialog.getByLabel('Give new addresses for it').check();
+      await dialog.getByLabel('Offer new addresses for this token').check();
       await dialog.getByLabel('Reason').fill('Asked for by customers.');
       await press(page, dialog.getByRole('button', { name: 'Save' }));
       await page.getByText('Disabled').waitFor({ state: 'detached' });

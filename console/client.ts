@@ -154,6 +154,7 @@ const PARTS: readonly string[] = !import.meta.env.DEV
       'AuditActor',
       'WalletLease',
       'WalletBudget',
+      'WalletUsageDay',
       'SecurityFactors',
       'PolicyAcceptance',
       'PoolModel',

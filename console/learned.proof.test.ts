@@ -96,7 +96,7 @@ describe.skipIf(!ready)('an open task', () => {
     turnTasksOn();
     await visit('/playground', async (page) => {
       await press(page, page.getByRole('button', { name: 'Done with “Ledger: rounding' }));
-      await page.getByText('The task is done, and its item deleted').waitFor();
+      await page.getByText('The task is done. Its item was deleted.').waitFor();
       await page.getByText('Pick up where you left off').waitFor({ state: 'detached' });
       expect(fake().state.items.some(({ kind }) => kind === 'WORKING_ON')).toBe(false);
     });

@@ -1,6 +1,7 @@
 /** Answers of the fake control plane: sample data that its mutations change. */
 import { accountChanges, accountOf, type AccountState } from './account-answers.ts';
 import { admin, adminMutations } from './admin-answers.ts';
+import { alertMutations, type AlertState } from './alert-answers.ts';
 import { connection, connectionAt } from './connection.ts';
 import {
   adminPaymentMutations,
@@ -14,14 +15,15 @@ import { keyMutations } from './key-answers.ts';
 import { paymentMutations, paymentQueries, type PaymentState, walletPayments } from './payment-answers.ts';
 import { receiptOf } from './receipt-answers.ts';
 import { chatOf, playground } from './playground-answers.ts';
-import { entries } from './sample-entries.ts';
+import { entries, entriesOfDay, historyOf } from './sample-entries.ts';
 import { groupRatios, makeRow, models } from './sample.ts';
 import { modelByName, statusMutations, statusQueries } from './status-answers.ts';
 import { timesOf, trafficOf } from './timing-answers.ts';
 import { webhookMutations, webhookQueries } from './webhook-answers.ts';
 
 /** State of the fake control plane. Tests change it between pages. */
-export interface State extends AccountState, PoolState, PaymentState, ItemState, AdminPaymentState {
+export interface State
+  extends AccountState, PoolState, PaymentState, ItemState, AlertState, AdminPaymentState {
   broken: boolean;
   /** Fields that replace those of the sample wallet. */
   money: object;
@@ -61,7 +63,15 @@ const wallet = {
       first,
       after ?? null,
     ),
+  history: ({ first, after, kinds }: Page & { kinds?: string[] | null }) =>
+    connection(historyOf(kinds), first, after ?? null),
+  usageOfDay: ({ day, bucket, first, after }: Page & { day: string; bucket: string }) =>
+    connection(entriesOfDay(day, bucket), first, after ?? null),
 };
+
+function walletOf(state: State) {
+  return { ...wallet, ...walletPayments(state), spendAlerts: state.spendAlerts, ...state.money };
+}
 
 interface KeyFilter {
   search?: string;
@@ -96,7 +106,7 @@ function viewerOf(state: State) {
     state: 'ACTIVE',
     allowedGroups: ['DEFAULT', 'VIP'],
     mustAcceptPolicy: () => (state.mustAccept ? policy : null),
-    wallet: () => ({ ...wallet, ...walletPayments(state), ...state.money }),
+    wallet: () => walletOf(state),
     ...playground,
     personalIntelligence: () => intelligenceOf(state),
     policyAcceptances: [{ acceptedAt: new Date(), version: policy }],
@@ -236,6 +246,7 @@ export function mutations(state: State) {
   return {
     ...accountMutations(state),
     ...accountChanges(state),
+    ...alertMutations(state, () => walletOf(state)),
     ...webhookMutations(state),
     ...statusMutations,
     ...keyMutations(state),

@@ -20,6 +20,7 @@ import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import { makeAccount } from './account-answers.ts';
 import { mutations, queries, type State } from './answers.ts';
+import { makeAlerts } from './alert-answers.ts';
 import { makeAdminPayments } from './admin-payment-answers.ts';
 import { intelligenceOf, learnItem, makeItems } from './item-answers.ts';
 import { makePools, poolAdministration } from './pool-answers.ts';
@@ -62,6 +63,7 @@ function makeState(): State {
     ...makePools(),
     ...makePayments(),
     ...makeItems(),
+    ...makeAlerts(),
     ...makeAdminPayments(),
   };
   return {

@@ -25,8 +25,8 @@ const NARROWEST = { width: 320, height: 640 };
  * comparison of models, which the address asks for.
  */
 const LATE_SCRIPTS =
-  'live|other-ways|passkeys|pool-endings|policy-banner|reply-text|chunk|code-block|code-colours|typescript|' +
-  'compare|prompts|default';
+  'live|other-ways|passkeys|pool-endings|policy-banner|spend-alerts|reply-text|chunk|code-block|' +
+  'code-colours|typescript|compare|prompts|default';
 const LOADED_LATER = new RegExp(`/(?:${LATE_SCRIPTS}|learned-notice|open-tasks)-[\\w-]+\\.js$`);
 /** The page of an unknown address: its HTML cannot know what it needs. */
 const UNKNOWN_PAGE = '/no-such-page';

@@ -13,6 +13,7 @@ import {
   type View,
 } from './browser.ts';
 import { sharedChromium } from './chromium.ts';
+import { makeAlerts } from './alert-answers.ts';
 import { makeAdminPayments } from './admin-payment-answers.ts';
 import { makeItems } from './item-answers.ts';
 import { makePayments } from './payment-answers.ts';
@@ -101,6 +102,7 @@ function reset({ fake }: Stage): void {
     money: {},
     rewrite: undefined,
     ...makeAccount(),
+    ...makeAlerts(),
     ...makePools(),
     ...makePayments(),
     ...makeItems(),

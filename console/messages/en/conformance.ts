@@ -31,7 +31,7 @@ export const conformance = {
     day: 'Run on',
     none: 'none',
     notRun: 'not run',
-    suites: 'Tests of others',
+    suites: 'Third-party tests',
     suite: 'Tests',
     result: 'Result',
     exceptions: 'Exceptions',

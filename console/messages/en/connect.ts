@@ -8,7 +8,7 @@ export const connect = {
     dialogTitle: 'Connect a tool with {{name}}',
     dialogSentence: 'A secret is shown only once. If you do not have it any more, rotate the key.',
     filled: 'Copies contain the whole key, filled in on this device. Keep it out of files that you commit.',
-    placeholder: 'Replace {{placeholder}} by the secret of the key. Keep it out of files that you commit.',
+    placeholder: 'Replace {{placeholder}} with the secret of the key. Keep it out of files that you commit.',
     test: 'Free test',
     testExpect:
       'It returns the list of models. 401: the key is wrong, or a proxy removed the Authorization header; ' +

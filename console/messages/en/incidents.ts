@@ -1,7 +1,7 @@
 /** English texts of the page where administrators write incidents. */
 export const incidents = {
   incidents: {
-    sentence: 'Incidents and maintenances that everybody can read.',
+    sentence: 'Incidents and maintenance on the status page, which everybody can read.',
     page: 'Open the status page',
     new: 'New incident',
     newSentence: 'It appears at once on the status page and in its feeds.',

@@ -11,7 +11,7 @@ export const items = {
     show: 'Show',
     showKind: 'Show items: {{kind}}',
     reader: 'Chats are read after you leave them. You pay nothing for that.',
-    noReader: 'The administrator has not chosen a model that reads chats. Only items that you add exist.',
+    noReader: 'The administrator has not chosen a model that reads chats. Only items that you add are used.',
     readBy: 'Read by the model {{model}}.',
     readByNone: 'No model reads chats yet.',
     examples: {
@@ -124,6 +124,6 @@ export const items = {
     taskContinueOf: 'Continue with “{{text}}”',
     taskDone: 'Done',
     taskDoneOf: 'Done with “{{text}}”',
-    taskEnded: 'The task is done, and its item deleted',
+    taskEnded: 'The task is done. Its item was deleted.',
   },
 } as const;

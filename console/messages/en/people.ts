@@ -101,7 +101,7 @@ export const people = {
     intelligence: {
       title: 'Personal Intelligence',
       sentence: 'A model reads Playground chats of users who allow it, at your cost.',
-      privacy: 'You see counts only. What is learned can be read by the user alone.',
+      privacy: 'You only see counts. Only the user can read the learned items.',
       edit: 'Edit settings',
       model: 'Model that reads chats',
       noModel: 'None: nothing is learned',

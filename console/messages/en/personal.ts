@@ -61,7 +61,8 @@ export const personal = {
       user: 'User',
       customerPool: 'Customer pool',
       upstream: 'Upstream',
-      help: 'Error',
+      help: 'Help',
+      failure: 'Error',
     },
     actions: {
       palette: 'Search or run a command',

@@ -39,7 +39,7 @@ export const pricing = {
       BUDGET_B: 'Budget B',
     },
     tierNotes: {
-      TOP_FLAGSHIP: 'When it must be right',
+      TOP_FLAGSHIP: 'When quality matters most',
       SECOND_FLAGSHIP: 'A quarter cheaper',
       AGENTIC_CODING: 'Long tool loops in a repository',
       HARD_REASONING: 'Proofs and planning',

@@ -25,7 +25,7 @@ export const profile = {
     verified: 'Verified',
     unverified: 'Not verified yet',
     verify: 'Send a verification link',
-    linkSent: 'A link is on its way',
+    linkSent: 'A link was sent',
     newEmail: 'New address',
     newEmailHint: 'Takes effect when you open the link mailed to it. The old address is notified.',
     changeEmail: 'Change address',
@@ -60,7 +60,8 @@ export const profile = {
     threshold: 'Warn below',
     thresholdHint: 'In dollars. Empty for no warning.',
     alerts: 'Spend alerts',
-    alertsSentence: 'Mails are sent at 50, 80 and 100 % of a key’s monthly cap, and of your monthly budget.',
+    alertsSentence:
+      'At 50, 80 and 100 % of a key’s monthly cap and of your monthly budget, by mail and on these pages.',
     budget: 'Monthly budget',
     budgetHint: 'In dollars, for all keys and chats. It only warns. Spent this month (UTC): {{spent}}.',
     notices: 'Mail notifications',

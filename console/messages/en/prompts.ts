@@ -29,7 +29,7 @@ export const prompts = {
       },
       efforts: { NONE: 'None', MINIMAL: 'Minimal', LOW: 'Low', MEDIUM: 'Medium', HIGH: 'High' },
       byModel: 'Chosen by the model',
-      untaken: '{{model}} does not take: {{names}}',
+      untaken: '{{model}} does not accept: {{names}}',
       clear: 'Clear',
       apply: 'Apply',
     },

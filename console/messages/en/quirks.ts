@@ -1,7 +1,7 @@
 /** English texts of the quirks of upstreams, and of the models that an upstream offers. */
 export const quirks = {
   title: 'Quirks',
-  none: "None. Requests are sent in the upstream's format as it is documented.",
+  none: 'None. Requests follow the documented format.',
   note: 'How this upstream differs from its format.',
   edit: 'Edit quirks',
   editTitle: 'Quirks of {{name}}',

@@ -14,12 +14,12 @@ export const status = {
     open: 'Open',
     planned: 'Planned maintenance',
     past: 'Past incidents',
-    pastNone: 'There were none in the last 90 days.',
+    pastNone: 'No incidents in the last 90 days.',
     models: 'Models',
     families: 'Endpoints',
     rules:
-      'A day is the share of requests that were answered. Refusals that the customer caused do not count. ' +
-      'A day with few requests is the share of successful probes. A day without data has a dash. ' +
+      'Each day shows the share of requests that were answered. Refusals that the customer caused do not ' +
+      'count. With few requests, it shows the share of successful probes. A day without data has a dash. ' +
       'A bar is yellow below 99 % and red below 95 %.',
     share: '{{value}} %',
     noData: 'No data',

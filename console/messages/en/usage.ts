@@ -41,7 +41,7 @@ export const usage = {
     notFound: 'You have no request with this id.',
     charts: 'Charts',
     chartFailed: 'The charts could not be loaded',
-    previous: 'Period before',
+    previous: 'Previous period',
     failureRate: 'Failure rate',
     measure: 'Measure',
     measures: {
@@ -92,7 +92,7 @@ export const usage = {
     others_other: '{{count}} others',
     count_one: '{{shown}} request',
     count_other: '{{shown}} requests',
-    dashed: 'Dashed: the same part of the period before. Days and hours in UTC.',
+    dashed: 'Dashed: the same time in the previous period. Days and hours in UTC.',
     unsuccessful: 'Unsuccessful',
     receiptOf: 'Receipt of {{id}}',
     requestsOn: 'Requests on {{day}}',

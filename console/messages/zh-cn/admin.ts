@@ -40,7 +40,7 @@ export const admin: Translation<typeof english> = {
     failed: '无法加载',
     failedSafe: 'API 请求仍可用：节点无需控制面也能工作。',
     name: '名称',
-    group: '组',
+    group: '分组',
     reason: '原因',
     reasonHint: '保存在审计日志中。',
     state: '状态',

@@ -4,7 +4,7 @@ import type { Translation } from '../translation.ts';
 
 export const incidents: Translation<typeof english> = {
   incidents: {
-    sentence: '所有人都能看到的事件和维护。',
+    sentence: '状态页上所有人都能看到的事件和维护。',
     page: '打开状态页',
     new: '新建事件',
     newSentence: '它会立即出现在状态页和订阅中。',
@@ -22,7 +22,7 @@ export const incidents: Translation<typeof english> = {
     starts: '开始时间（UTC）',
     ends: '结束时间（UTC）',
     models: '受影响的模型。不选表示全部。',
-    families: '受影响的端点。不选表示全部。',
+    families: '受影响的接口。不选表示全部。',
     none: '还没有事件',
     noneSentence: '请求失败时或计划维护之前，请在此发布。',
   },

@@ -40,7 +40,7 @@ export const keys: Translation<typeof english> = {
       NEVER_REVEALED: '已吊销，从未揭示',
       EXPIRED: '已过期',
       POOL_EXPIRED: '专属池已到期',
-      OWNER_SUSPENDED: '账户已暂停',
+      OWNER_SUSPENDED: '账户已停用',
     },
     stateFilter: { ENABLED: '已启用', DISABLED: '已停用' },
     menu: '“{{name}}”的操作',
@@ -55,7 +55,7 @@ export const keys: Translation<typeof english> = {
     },
     bulkEffect: {
       disable: '立即拒绝使用这些密钥的新请求。',
-      enable: '只能启用由您自己停用的密钥。',
+      enable: '只能启用由你自己停用的密钥。',
       group: '从现在起，请求按该分组的倍率计费。',
     },
     bulkButton: { disable: '停用', enable: '启用', group: '移动' },

@@ -13,7 +13,7 @@ export const overview: Translation<typeof english> = {
       requests: '请求数',
       revenue: '扣费',
       failureRate: '失败率',
-      before: '前一天 {{value}}',
+      before: '前 24 小时 {{value}}',
       byHour: '最近 24 小时，按小时',
       load: '每秒 {{rps}} 个请求，{{inflight}} 个进行中',
       hourTitle: '{{hour}}：{{cost}}，请求数：{{count}}',
@@ -25,7 +25,7 @@ export const overview: Translation<typeof english> = {
       open: '打开',
       steps: {
         node: '连接节点',
-        upstream: '用提供商的凭据添加上游',
+        upstream: '用提供方的凭据添加上游',
         route: '添加从模型到上游的路由',
         model: '发布带价格的模型',
       },

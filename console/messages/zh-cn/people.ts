@@ -53,7 +53,7 @@ export const people: Translation<typeof english> = {
       verified: '邮箱验证',
       zoneAndLanguage: '时区、邮件语言',
       password: '密码',
-      totp: '验证器应用',
+      totp: '身份验证器应用',
       passkeys: '通行密钥',
       identities: '已关联身份',
       yes: '有',
@@ -97,8 +97,8 @@ export const people: Translation<typeof english> = {
     },
     intelligence: {
       title: '个人智能',
-      sentence: '一个模型读取已获用户允许的 Playground 对话，费用由您承担。',
-      privacy: '您只能看到数量。学到的内容只有用户本人可以阅读。',
+      sentence: '一个模型读取已获用户允许的 Playground 对话，费用由你承担。',
+      privacy: '你只能看到数量。学到的内容只有用户本人可以阅读。',
       edit: '编辑设置',
       model: '读取对话的模型',
       noModel: '无：不学习任何内容',
@@ -112,7 +112,7 @@ export const people: Translation<typeof english> = {
       waitingSince_other: '{{count}} 个，最早的已逾期 {{minutes}} 分钟',
       postponed: '其中等待下月预算的对话',
       quarantined: '无法读取的对话',
-      quarantinedHint: '对话继续时，或您保存设置时，会再次尝试。',
+      quarantinedHint: '对话继续时，或你保存设置时，会再次尝试。',
     },
     policies: {
       sentence: '每个版本都会保留。接受记录引用其 SHA-256 指纹。',

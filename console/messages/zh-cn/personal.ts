@@ -9,9 +9,9 @@ export const personal: Translation<typeof english> = {
     health: { OK: '正常', DEGRADED: '降级', DOWN: '不可用', UNKNOWN: '尚无数据' },
     lastDay: '最近 24 小时',
     succeeded: '成功',
-    share: '{{value}}%',
-    first50: '首个 token 用时中位数（p50）',
-    first95: '首个 token 用时（p95）',
+    share: '{{value}} %',
+    first50: '首个词元用时中位数（p50）',
+    first95: '首个词元用时（p95）',
     uptime: '可用率',
     uptimeSpan: '最近 90 天',
     p50: '回复用时中位数（p50）',
@@ -42,9 +42,9 @@ export const personal: Translation<typeof english> = {
     stateRetention: '最长保留',
     stateDays_other: '{{count}} 天',
     stateNote:
-      '仅当请求要求时，模型的供应商才会存储响应、会话或缓存内容。网关不存储任何内容。' +
+      '仅当请求要求时，模型的提供方才会存储响应、会话或缓存内容。网关不存储任何内容。' +
       '读取和删除免费；缓存内容按一次请求计费。',
-    noStateNote: '供应商不存储任何内容。请在每次请求中发送完整的对话。',
+    noStateNote: '提供方不存储任何内容。请在每次请求中发送完整的对话。',
     properties: '属性',
     longest: '最长回复',
     input: '输入',
@@ -62,7 +62,8 @@ export const personal: Translation<typeof english> = {
       user: '用户',
       customerPool: '客户专属池',
       upstream: '上游',
-      help: '错误',
+      help: '帮助',
+      failure: '错误',
     },
     actions: {
       palette: '搜索或执行命令',

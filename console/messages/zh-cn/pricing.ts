@@ -41,7 +41,7 @@ export const pricing: Translation<typeof english> = {
       BUDGET_B: '经济 B',
     },
     tierNotes: {
-      TOP_FLAGSHIP: '用于不能出错的任务',
+      TOP_FLAGSHIP: '质量最重要的任务',
       SECOND_FLAGSHIP: '便宜四分之一',
       AGENTIC_CODING: '在仓库中长时间调用工具',
       HARD_REASONING: '证明与规划',

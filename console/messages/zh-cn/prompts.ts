@@ -62,7 +62,7 @@ export const prompts: Translation<typeof english> = {
       add: '添加模型',
       remove: '移除 {{model}}',
       stop: '停止 {{model}}',
-      leave: '关闭比较',
+      leave: '关闭对比',
       price_other: '{{count}} 个模型，每条消息 {{amount}}',
     },
   },

@@ -1,7 +1,7 @@
 /** Chinese texts of the quirks of upstreams, and of the models that an upstream offers. */
 export const quirks = {
   title: '差异',
-  none: '无。请求按该上游格式的文档原样发送。',
+  none: '无。请求遵循格式文档。',
   note: '该上游与其格式的不同之处。',
   edit: '编辑差异',
   editTitle: '{{name}} 的差异',

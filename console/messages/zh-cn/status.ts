@@ -15,7 +15,7 @@ export const status: Translation<typeof english> = {
     past: '过往事件',
     pastNone: '最近 90 天没有事件。',
     models: '模型',
-    families: '端点',
+    families: '接口',
     rules:
       '每天的可用率是得到回答的请求所占的比例。因客户原因被拒绝的请求不计入。请求较少时，采用成功探测所占的比例。没有数据的日子显示为短横线。低于 99 % 显示为黄色，低于 95 % 显示为红色。',
     share: '{{value}} %',
@@ -26,7 +26,7 @@ export const status: Translation<typeof english> = {
     ago: '90 天前',
     today: '今天',
     affects: '影响 {{names}}',
-    everything: '所有模型和端点',
+    everything: '所有模型和接口',
     window: '计划从 {{from}} 到 {{to}}',
     kinds: { DEGRADATION: '性能下降', OUTAGE: '中断', MAINTENANCE: '维护' },
     states: {

@@ -3,7 +3,7 @@ import type { upstreamAccess as english } from '../en/upstream-access.ts';
 import type { Translation } from '../translation.ts';
 
 export const upstreamAccess: Translation<typeof english> = {
-  preset: '提供商',
+  preset: '提供方',
   noPreset: '其他',
   auth: '身份验证',
   kinds: {

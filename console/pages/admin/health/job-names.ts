@@ -11,6 +11,7 @@ export const JOBS = [
   'payment balances',
   'low balances',
   'spend alerts',
+  'usage of days',
   'retirement of models',
   'unrevealed keys',
   'tombstones',
