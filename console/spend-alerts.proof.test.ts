@@ -46,7 +46,6 @@ describe.skipIf(!ready)('spend alerts', () => {
       await page.waitForURL(/\/keys\/key_0$/);
     });
   });
-
 });
 
 describe.skipIf(!ready)('the notice of a spend alert', () => {

@@ -128,8 +128,11 @@ describe.skipIf(!chromiumPath)('the design of the explorer', () => {
       const base = await page.locator('.graphiql-container').evaluate((box) => {
         return getComputedStyle(box).getPropertyValue('--color-base');
       });
-      expect(base).toBe(await page.evaluate(() => document.documentElement.style.getPropertyValue('--color-base')));
-      if (process.env['PICTURES']) await page.screenshot({ path: `${process.env['PICTURES']}/${colorScheme}.png` });
+      expect(base).toBe(
+        await page.evaluate(() => document.documentElement.style.getPropertyValue('--color-base')),
+      );
+      if (process.env['PICTURES'])
+        await page.screenshot({ path: `${process.env['PICTURES']}/${colorScheme}.png` });
       await page.locator('.explorer-bar').getByRole('link', { name: back }).last().click();
       await page.waitForURL(/\/(keys|sign-in)/);
       await context.close();

@@ -135,7 +135,7 @@ function Table<Row extends object>({
 function Below({ columns, children }: { columns: number; children: ReactNode }) {
   if (!children) return null;
   return (
-    <tr className="border-b border-line bg-sunk">
+    <tr className="border-b border-line">
       <td colSpan={columns} className="px-3">
         {children}
       </td>

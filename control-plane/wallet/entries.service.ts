@@ -138,27 +138,27 @@ function whereOf({ walletId, kinds, range, bucket, seqs }: EntryConditions): Sta
 /**
  * Selects entries with `balance_after`: a known balance of the bucket, in the wallet and its leases, minus
  * the entries from there down to the entry. The known balance is the one after the nearest later day that is
- * summed up, else the present one. It is computed in one pass per page.
+ * summed up, else the present one. Entries with the same known balance are computed in one pass.
  */
 function selectEntries(chosen: Statement, order = sql`desc`): Statement {
   return sql`
     with page as materialized (select e.* from ledger_entry e where ${chosen}),
-    spans as (select wallet_id, bucket, min(seq) as low, max(seq) as high from page
-      group by wallet_id, bucket),
-    held as (select s.*, d.last_seq as top, coalesce(d.balance_after,
-      (select coalesce(sum(a.balance), 0) from ledger_account a
-        where a.wallet_id = s.wallet_id and a.bucket = s.bucket and a.kind = 'WALLET')
-      + (select coalesce(sum(a.balance), 0) from wallet_lease l join ledger_account a on a.lease_id = l.id
-        where l.wallet_id = s.wallet_id and l.state in ('ACTIVE', 'ORPHANED') and a.bucket = s.bucket))
-      as total from spans s
+    spans as (select p.wallet_id, p.bucket, d.last_seq as high, d.balance_after, min(p.seq) as low from page p
       left join lateral (select d.last_seq, d.balance_after from wallet_usage_day d
-        where d.wallet_id = s.wallet_id and d.bucket = s.bucket and d.last_seq >= s.high
-        order by d.last_seq limit 1) d on true),
-    running as (select n.seq, h.total - coalesce(sum(n.amount) over (partition by h.wallet_id, h.bucket
-        order by n.seq desc rows between unbounded preceding and 1 preceding), 0) as balance_after
+        where d.wallet_id = p.wallet_id and d.bucket = p.bucket and d.last_seq >= p.seq
+        order by d.last_seq limit 1) d on true
+      group by p.wallet_id, p.bucket, d.last_seq, d.balance_after),
+    held as (select s.wallet_id, s.bucket, s.low, coalesce(s.high, ${SEQ_MAX}::bigint) as high,
+      coalesce(s.balance_after,
+        (select coalesce(sum(a.balance), 0) from ledger_account a
+          where a.wallet_id = s.wallet_id and a.bucket = s.bucket and a.kind = 'WALLET')
+        + (select coalesce(sum(a.balance), 0) from wallet_lease l join ledger_account a on a.lease_id = l.id
+          where l.wallet_id = s.wallet_id and l.state in ('ACTIVE', 'ORPHANED') and a.bucket = s.bucket))
+      as total from spans s),
+    running as (select n.seq, h.total - coalesce(sum(n.amount) over (partition by h.wallet_id, h.bucket,
+        h.high order by n.seq desc rows between unbounded preceding and 1 preceding), 0) as balance_after
       from held h join ledger_entry n on n.wallet_id = h.wallet_id and n.bucket = h.bucket
-        and n.seq >= h.low and n.seq <= coalesce(h.top, ${SEQ_MAX}::bigint)
-        and n.kind <> all(${[...INTERNAL]}::text[]))
+        and n.seq >= h.low and n.seq <= h.high and n.kind <> all(${[...INTERNAL]}::text[]))
     select p.id, p.seq, p.kind, p.bucket, p.amount, p.at, p.wallet_id, p.transaction_id, t.description,
       t.reference, t.reverses, t.actor_kind, t.actor_id, r.balance_after::text as balance_after, paid.requests
     from page p join running r on r.seq = p.seq join ledger_transaction t on t.id = p.transaction_id

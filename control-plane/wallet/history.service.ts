@@ -51,8 +51,8 @@ export async function historyPage(
     sql`select * from (${lines}) line order by seq ${orderSql} limit ${page.limit}`,
   );
   const unknown = rows.filter((row) => row.balance_after === null).map((row) => Number(row.seq));
-  const entries = await entriesBySeq(em, walletId, unknown);
-  return rows.map((row) => toLine(row, entries.get(Number(row.seq))));
+  const entries = unknown.length > 0 ? await entriesBySeq(em, walletId, unknown) : undefined;
+  return rows.map((row) => toLine(row, entries?.get(Number(row.seq))));
 }
 
 /** Which entries the usage of a day consists of; undefined for a day without usage that is summed up. */
@@ -91,9 +91,10 @@ function summedDays(walletId: string, page: RowPage): Statement {
 function openDays(walletId: string, page: RowPage): Statement {
   return sql`(select max(seq) as seq, day::text as day, bucket, count(*) as entries, sum(amount) as amount,
       null::bigint as balance_after
-    from (select e.bucket, e.seq, e.amount, greatest((e.at at time zone 'UTC')::date, s.day + 1) as day
-      from wallet_usage_seal s join ledger_entry e on e.seq >= s.next_seq
-      where e.wallet_id = ${walletId} and e.bucket is not null and e.kind = 'USAGE') e
+    from (select bucket, seq, amount,
+        greatest((at at time zone 'UTC')::date, (select s.day + 1 from wallet_usage_seal s)) as day
+      from ledger_entry where wallet_id = ${walletId} and bucket is not null and kind = 'USAGE'
+        and seq >= (select s.next_seq from wallet_usage_seal s)) e
     group by day, bucket having ${beyond(sql`max(seq)`, page)})`;
 }
 

@@ -46,7 +46,6 @@ export default function SpendAlerts({ alerts }: { alerts: readonly Alert[] }) {
   const { fetching, dismiss } = useDismissing();
   const [alert] = alerts;
   if (!alert) return null;
-  const others = alerts.length - 1;
   return (
     <Banner
       tone={toneOf(alert)}
@@ -61,36 +60,39 @@ export default function SpendAlerts({ alerts }: { alerts: readonly Alert[] }) {
         </IconButton>
       }
     >
-      <Words alert={alert} />
-      {others > 0 && <> {t('wallet.alerts.others', { count: others })}</>}
+      <Words alert={alert} others={alerts.length - 1} />
     </Banner>
   );
 }
 
-function Words({ alert: { keyId, keyName, percent, spent, limit } }: { alert: Alert }) {
+interface WordsProps {
+  alert: Alert;
+  /** Number of alerts that follow. */
+  others: number;
+}
+
+function Words({ alert: { keyId, keyName, percent, spent, limit }, others }: WordsProps) {
   const { t } = useTranslation();
   const amounts = { percent, spent: moneyText(spent), limit: moneyText(limit) };
-  if (keyId === null)
-    return (
-      <>
-        <strong className="font-semibold">{t('wallet.alerts.account', amounts)}</strong>{' '}
-        <span className="max-sm:hidden">{t('wallet.alerts.accountThen')}</span>{' '}
-        <Link to="/wallet" className="underline">
-          {t('wallet.alerts.openWallet')}
-        </Link>
-      </>
-    );
+  const ofKey = percent < FULL ? 'wallet.alerts.keyThen' : 'wallet.alerts.keyFull';
   return (
     <>
       <strong className="font-semibold break-words">
-        {t('wallet.alerts.key', { ...amounts, name: keyName ?? '' })}
+        {keyId === null
+          ? t('wallet.alerts.account', amounts)
+          : t('wallet.alerts.key', { ...amounts, name: keyName ?? '' })}
       </strong>{' '}
-      <span className="max-sm:hidden">
-        {t(percent < FULL ? 'wallet.alerts.keyThen' : 'wallet.alerts.keyFull')}
-      </span>{' '}
-      <Link to="/keys/$id" params={{ id: keyId }} className="underline">
-        {t('wallet.alerts.openKey')}
-      </Link>
+      <span className="max-sm:hidden">{t(keyId === null ? 'wallet.alerts.accountThen' : ofKey)}</span>{' '}
+      {others > 0 && <span>{t('wallet.alerts.others', { count: others })} </span>}
+      {keyId === null ? (
+        <Link to="/wallet" className="whitespace-nowrap underline">
+          {t('wallet.alerts.openWallet')}
+        </Link>
+      ) : (
+        <Link to="/keys/$id" params={{ id: keyId }} className="whitespace-nowrap underline">
+          {t('wallet.alerts.openKey')}
+        </Link>
+      )}
     </>
   );
 }

@@ -24,7 +24,7 @@ export function DayEntries({ day: { day, bucket } }: { day: UsageDay }) {
     bucket: t(`wallet.buckets.${bucket}`),
   });
   return (
-    <div className="py-2 pl-6 max-sm:pl-0">
+    <div className="my-2 border-l-2 border-line-strong pl-4">
       {list && <EntryTable label={name} entries={list.nodes} />}
       {!list && !error && <SkeletonRows rows={3} />}
       {!list && error && (

@@ -80,7 +80,7 @@ function Toggle({ day }: { day: Day }) {
       type="button"
       aria-expanded={day.isOpen}
       aria-label={`${count}, ${utcDayText(dateOf(day), i18n.language)}, ${t(`wallet.buckets.${day.bucket}`)}`}
-      className="inline-flex items-center gap-1.5 rounded-tag text-accent touch:h-11"
+      className="inline-flex items-center gap-1.5 rounded-tag align-middle text-accent touch:h-11"
       onClick={day.toggle}
     >
       <Icon size={14} strokeWidth={1.75} aria-hidden="true" />
