@@ -111,8 +111,10 @@ describe.skipIf(!ready)('a chat', () => {
       await failure.getByRole('button', { name: 'Copy the request id' }).waitFor();
     });
   });
+});
 
-  test('offers models with traits and prices, which align', async () => {
+describe.skipIf(!ready)('the choice of models', () => {
+  test('shows traits and prices, which align', async () => {
     await visit('/playground', async (page) => {
       const list = await openModels(page);
       const choice = list.getByRole('option', { name: /^coder-max / });
@@ -127,7 +129,7 @@ describe.skipIf(!ready)('a chat', () => {
     });
   });
 
-  test('searches models by name, and chooses one with the keyboard', async () => {
+  test('is searched by name, and made one with the keyboard', async () => {
     await visit('/playground', async (page) => {
       const list = await openModels(page);
       await page.keyboard.type('coder');
@@ -144,7 +146,7 @@ describe.skipIf(!ready)('a chat', () => {
     });
   });
 
-  test('searches models by trait, and says if none matches', async () => {
+  test('is searched by trait, and says if none matches', async () => {
     await visit('/playground', async (page) => {
       const list = await openModels(page);
       await page.keyboard.type('vision');
@@ -157,7 +159,7 @@ describe.skipIf(!ready)('a chat', () => {
     });
   });
 
-  test.each([390, 320])('offers models in a sheet at %i px', async (width) => {
+  test.each([390, 320])('is a sheet at %i px', async (width) => {
     await visit('/playground', async (page) => {
       await page.setViewportSize({ width, height: 800 });
       await page.getByRole('button', { name: /^Model:/ }).click();

@@ -1,5 +1,6 @@
 /**
- * Alerts owners whose key or account has spent a part of its monthly cap or budget: by mail, and on open pages.
+ * Alerts owners whose key or account has spent a part of its monthly cap or budget: by mail, and on open
+ * pages.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { formatDollars } from '@gateway/shared/money';
