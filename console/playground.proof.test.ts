@@ -129,7 +129,7 @@ describe.skipIf(!ready)('the choice of models', () => {
     });
   });
 
-  test('is searched by name, and made one with the keyboard', async () => {
+  test('is searched by name, and made with the keyboard', async () => {
     await visit('/playground', async (page) => {
       const list = await openModels(page);
       await page.keyboard.type('coder');

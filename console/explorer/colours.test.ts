@@ -9,10 +9,11 @@ test.each([
   ['#ff00ff', '300, 100%, 50%'],
   ['#808080', '0, 0%, 50.2%'],
   ['#005874', '194.5, 100%, 22.7%'],
+  ['#fff', '0, 0%, 100%'],
 ])('the colour %s is hsl(%s)', (colour, hsl) => {
   expect(hslOf(colour)).toBe(hsl);
 });
 
 test('other formats are refused', () => {
-  expect(() => hslOf('rgb(1 2 3)')).toThrow('Not a colour of six digits: rgb(1 2 3)');
+  expect(() => hslOf('rgb(1 2 3)')).toThrow('Not a colour in hexadecimal digits: rgb(1 2 3)');
 });

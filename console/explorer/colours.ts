@@ -28,10 +28,14 @@ export function applyColours(element: HTMLElement): void {
     element.style.setProperty(property, hslOf(tokens.getPropertyValue(token).trim()));
 }
 
-/** A colour like "#005874" as the parameters of hsl(): "195, 100%, 23%". Throws for another format. */
+/**
+ * A colour like "#005874" as the parameters of hsl(): "195, 100%, 23%". The build shortens "#ffffff" to
+ * "#fff". Throws for another format.
+ */
 export function hslOf(colour: string): string {
-  const digits = /^#([\da-f]{2})([\da-f]{2})([\da-f]{2})$/i.exec(colour)?.slice(1);
-  if (!digits) throw new Error(`Not a colour of six digits: ${colour}`);
+  const whole = colour.replace(/^#(.)(.)(.)$/, '#$1$1$2$2$3$3');
+  const digits = /^#([\da-f]{2})([\da-f]{2})([\da-f]{2})$/i.exec(whole)?.slice(1);
+  if (!digits) throw new Error(`Not a colour in hexadecimal digits: ${colour}`);
   const [red = 0, green = 0, blue = 0] = digits.map((pair) => Number.parseInt(pair, 16) / MOST);
   const [high, low] = [Math.max(red, green, blue), Math.min(red, green, blue)];
   const [spread, lightness] = [high - low, (high + low) / 2];
