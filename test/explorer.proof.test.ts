@@ -123,7 +123,7 @@ describe.skipIf(!chromiumPath)('the design of the explorer', () => {
           document.body.append(probe);
           return getComputedStyle(probe).color;
         }, name);
-      const accent = await page.locator('.explorer-bar').getByRole('link', { name: back }).first();
+      const accent = page.locator('.explorer-bar').getByRole('link', { name: back }).first();
       expect(await accent.evaluate((link) => getComputedStyle(link).color)).toBe(await token('--accent'));
       const base = await page.locator('.graphiql-container').evaluate((box) => {
         return getComputedStyle(box).getPropertyValue('--color-base');
