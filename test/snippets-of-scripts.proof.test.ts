@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { curlOf, typescriptOf } from '../console/pages/playground/request-code.ts';
 import { AGENTS } from './clients/agents.ts';
 import { setUpsOfKey, runInShell } from './clients/setup.ts';
-import { contentOf, RUN_MS, TEXT, useSnippets } from './clients/snippets.ts';
+import { chatOf, contentOf, RUN_MS, TEXT, useSnippets } from './clients/snippets.ts';
 import { addPool } from './house/pool.ts';
 
 const PACKAGES = join(import.meta.dirname, '..', 'node_modules');
@@ -94,24 +94,16 @@ describe('the commands for curl', () => {
 });
 
 describe("the Playground's chat as an API call", () => {
-  const questions = ['What\'s "this"? $HOME `id`', 'Again'].map((content) => ({
-    ...{ role: 'USER' as const, content, attachments: [] },
-  }));
-  const partsOf = ({ house }: typeof snippets) => ({
-    ...{ address: house.url, model: 'swift', messages: questions },
-    settings: { systemPrompt: 'Be brief.', temperature: 0.2, maxTokens: 500, stop: ["'"] },
-  });
-
   it(
     'answers as a curl command and as a program in TypeScript, for one charge each',
     async () => {
       const { home, customer } = snippets;
       const run = { home, env: { GATEWAY_KEY: customer.key }, timeout: RUN_MS };
-      const printed = await snippets.run(() => runInShell({ text: curlOf(partsOf(snippets)), ...run }));
+      const printed = await snippets.run(() => runInShell({ text: curlOf(chatOf(snippets.house)), ...run }));
       expect(printed.out).toContain('data: [DONE]');
       expect(printed).toMatchObject({ code: 0, requests: 1 });
       symlinkSync(PACKAGES, join(home, 'node_modules'));
-      writeFileSync(join(home, 'main.mjs'), typescriptOf(partsOf(snippets)));
+      writeFileSync(join(home, 'main.mjs'), typescriptOf(chatOf(snippets.house)));
       const answered = await snippets.run(() => runInShell({ text: 'node main.mjs', ...run }));
       expect(answered).toMatchObject({ code: 0, out: TEXT, requests: 1 });
     },

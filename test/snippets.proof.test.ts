@@ -2,10 +2,11 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { pythonOf } from '../console/pages/playground/request-code.ts';
 import { AGENTS } from './clients/agents.ts';
 import { ifInstalled, installPrograms, installPythonPackages } from './clients/install.ts';
 import { writeSetUp, setUpsOfModel, runInShell } from './clients/setup.ts';
-import { contentOf, INSTALL_MS, RUN_MS, TEXT, useSnippets } from './clients/snippets.ts';
+import { chatOf, contentOf, INSTALL_MS, RUN_MS, TEXT, useSnippets } from './clients/snippets.ts';
 
 const snippets = useSnippets();
 
@@ -25,6 +26,20 @@ describe('the script for', () => {
       expect(printed).toMatchObject({ code: 0, out: `${TEXT}\n`, requests: 1 });
     },
   );
+});
+
+describe("the Playground's chat as an API call", () => {
+  it('answers as a program in Python, for one charge', { timeout: INSTALL_MS }, async ({ skip }) => {
+    const packages = await ifInstalled('The packages for Python', installPythonPackages());
+    if (packages === undefined) return skip('There is no Python with pip, or no network.');
+    const { home, house, customer } = snippets;
+    writeFileSync(join(home, 'main.py'), pythonOf(chatOf(house)));
+    const env = { PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: '1', GATEWAY_KEY: customer.key };
+    const printed = await snippets.run(() =>
+      runInShell({ text: 'python3 main.py', home, env, timeout: RUN_MS }),
+    );
+    expect(printed).toMatchObject({ code: 0, out: TEXT, requests: 1 });
+  });
 });
 
 describe('the texts for Gemini CLI', () => {

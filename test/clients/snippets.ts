@@ -66,3 +66,12 @@ export function useSnippets(): Snippets {
 export function contentOf(setUps: ReadonlyMap<Client, SetUp>, client: Client, path: string): string {
   return setUps.get(client)?.files.find((file) => file.path === path)?.content ?? '';
 }
+
+/** A chat of the Playground with settings and characters that shells and languages treat specially. */
+export function chatOf({ url }: Pick<House, 'url'>) {
+  const messages = ['What\'s "this"? $HOME `id`', 'Again'].map((content) => ({
+    ...{ role: 'USER' as const, content, attachments: [] },
+  }));
+  const settings = { systemPrompt: 'Be brief.', temperature: 0.2, maxTokens: 500, stop: ["'"] };
+  return { address: url, model: 'swift', messages, settings };
+}
