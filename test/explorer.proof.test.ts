@@ -131,8 +131,6 @@ describe.skipIf(!chromiumPath)('the design of the explorer', () => {
       expect(base).toBe(
         await page.evaluate(() => document.documentElement.style.getPropertyValue('--color-base')),
       );
-      if (process.env['PICTURES'])
-        await page.screenshot({ path: `${process.env['PICTURES']}/${colorScheme}.png` });
       await page.locator('.explorer-bar').getByRole('link', { name: back }).last().click();
       await page.waitForURL(/\/(keys|sign-in)/);
       await context.close();
