@@ -129,7 +129,20 @@ describe.skipIf(!ready)('the choice of models', () => {
     });
   });
 
-  test('is searched by name, and made with the keyboard', async () => {
+  test.each([390, 320])('is a sheet at %i px', async (width) => {
+    await visit('/playground', async (page) => {
+      await page.setViewportSize({ width, height: 800 });
+      await page.getByRole('button', { name: /^Model:/ }).click();
+      const list = page.getByRole('dialog', { name: 'Model' });
+      await list.getByRole('option').first().waitFor();
+      expect(await list.boundingBox()).toMatchObject({ x: 0, width });
+      expect(await overflow(page)).toBe(0);
+    });
+  });
+});
+
+describe.skipIf(!ready)('the search of models', () => {
+  test('finds a model by name, which Enter chooses', async () => {
     await visit('/playground', async (page) => {
       const list = await openModels(page);
       await page.keyboard.type('coder');
@@ -146,7 +159,7 @@ describe.skipIf(!ready)('the choice of models', () => {
     });
   });
 
-  test('is searched by trait, and says if none matches', async () => {
+  test('finds models by trait, and says if none matches', async () => {
     await visit('/playground', async (page) => {
       const list = await openModels(page);
       await page.keyboard.type('vision');
@@ -156,17 +169,6 @@ describe.skipIf(!ready)('the choice of models', () => {
       await list.getByText('Nothing matches').waitFor();
       await page.keyboard.press('Escape');
       await list.waitFor({ state: 'detached' });
-    });
-  });
-
-  test.each([390, 320])('is a sheet at %i px', async (width) => {
-    await visit('/playground', async (page) => {
-      await page.setViewportSize({ width, height: 800 });
-      await page.getByRole('button', { name: /^Model:/ }).click();
-      const list = page.getByRole('dialog', { name: 'Model' });
-      await list.getByRole('option').first().waitFor();
-      expect(await list.boundingBox()).toMatchObject({ x: 0, width });
-      expect(await overflow(page)).toBe(0);
     });
   });
 });
