@@ -93,14 +93,9 @@ async function newChat(): Promise<void> {
 
 async function pick(model: string): Promise<void> {
   await button(/^Model:/).click();
-  await page.getByRole('menuitemradio', { name: new RegExp(`^${model} `) }).click();
-  await menuClosed();
-}
-
-/** Waits until the menu has returned the focus to its button; earlier key presses would open it again. */
-async function menuClosed(): Promise<void> {
-  await page.getByRole('menu').waitFor({ state: 'detached' });
-  await expect.poll(() => page.evaluate(() => document.activeElement?.ariaHasPopup)).toBe('menu');
+  await page.getByRole('option', { name: new RegExp(`^${model} `) }).click();
+  await page.getByRole('dialog', { name: 'Model' }).waitFor({ state: 'detached' });
+  await expect.poll(() => page.evaluate(() => document.activeElement?.ariaHasPopup)).toBe('dialog');
 }
 
 async function ask(text: string): Promise<void> {
@@ -170,7 +165,7 @@ describe.skipIf(chromiumPath === undefined)('a chat with branches', () => {
 
   test('keeps the first reply beside another reply by another model, and can show both', async () => {
     await button('Reply again with').last().click();
-    await page.getByRole('menuitemradio', { name: /^balanced / }).click();
+    await page.getByRole('option', { name: /^balanced / }).click();
     await charged('balanced heard: two');
     expect(await replies().count()).toBe(2);
     await page.getByText('2 of 2').waitFor();

@@ -9,7 +9,7 @@ import { audit } from '../audit/audit.service.ts';
 import { createBus } from '../database/events.ts';
 import { createSchema } from '../schema/schema.ts';
 import { encryptSecret } from '../upstreams/stored-secrets.ts';
-import { creditCash } from '../wallet/movements.ts';
+import { creditCash, payFromCash } from '../wallet/movements.ts';
 import { SYSTEM_ACTOR } from './context.ts';
 
 const WALK_MS = 120_000;
@@ -36,9 +36,16 @@ const PLACES: Readonly<Record<string, string>> = {
   'User.pools': 'viewer { # }',
   'User.sessions': 'viewer { # }',
   'User.usage': 'viewer { # }',
+  'Wallet.history': 'viewer { wallet { # } }',
   'Wallet.ledger': 'viewer { wallet { # } }',
   'Wallet.topUps': 'viewer { wallet { # } }',
+  'Wallet.usageOfDay': 'viewer { wallet { # } }',
   'WebhookEndpoint.deliveries': 'webhookEndpoints { # }',
+};
+
+/** Further arguments that a list needs. */
+const ARGUMENTS: Readonly<Record<string, string>> = {
+  'Wallet.usageOfDay': `, day: "${new Date().toISOString()}", bucket: CASH`,
 };
 
 interface List {
@@ -122,8 +129,12 @@ async function fill(): Promise<void> {
   ])
     await query(em, statement);
   await creditCash(em, {
-    ...{ walletId: wallet, actor: SYSTEM_ACTOR, description: 'test', amount: 1n },
+    ...{ walletId: wallet, actor: SYSTEM_ACTOR, description: 'test', amount: 2n },
     ...{ kind: 'ADJUSTMENT', reference: 'cursors' },
+  });
+  await payFromCash(em, {
+    ...{ walletId: wallet, actor: SYSTEM_ACTOR, description: 'test', amount: 1n },
+    ...{ kind: 'USAGE', reference: 'usage' },
   });
   const event = { actor: SYSTEM_ACTOR, action: 'test', targetType: 'User', targetId: id, reason: 'test' };
   await inTransaction(em, (inner) => audit(inner, event));
@@ -133,7 +144,7 @@ async function fill(): Promise<void> {
 function read({ name, order }: List, cursor: string | null) {
   const field = name.split('.')[1] ?? '';
   const ordered = order ? `, orderBy: { field: ${order}, direction: ASC }` : '';
-  const list = `${field}(first: 1, after: $after${ordered}) { pageInfo { endCursor } }`;
+  const list = `${field}(first: 1, after: $after${ordered}${ARGUMENTS[name] ?? ''}) { pageInfo { endCursor } }`;
   return admin.send(`query ($after: String) { ${PLACES[name]?.replace('#', list)} }`, { after: cursor });
 }
 

@@ -1,9 +1,10 @@
 /** The history of a wallet, in the API. */
 import 'reflect-metadata';
 import { Args, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
-import { connectionFrom, encodeCursor, positionOf } from '../graphql/connections.ts';
+import { connectionFrom, positionOf } from '../graphql/connections.ts';
 import type { Connection } from '../graphql/connections.ts';
 import type { Context } from '../graphql/context.ts';
+import { cursorsOf } from '../graphql/cursors.ts';
 import { countEntries, entriesPage } from './entries.service.ts';
 import { entriesOfDay, historyPage } from './history.service.ts';
 import {
@@ -13,6 +14,10 @@ import {
   WalletHistoryLine,
 } from './history.types.ts';
 import { LedgerEntry, LedgerEntryConnection, Wallet } from './wallet.types.ts';
+
+const CURSORS = cursorsOf('history', 'BIGINT');
+/** Those of the ledger, whose entries the list has. */
+const DAY_CURSORS = cursorsOf('entries', 'BIGINT');
 
 /** The fields of a wallet. */
 @Resolver(() => Wallet)
@@ -25,12 +30,12 @@ export class HistoryResolver {
     @Ctx() context: Context,
     @Args(() => HistoryArguments) page: HistoryArguments,
   ): Promise<Connection<WalletHistoryLine>> {
-    const position = positionOf(page, 1);
+    const position = positionOf(page, CURSORS);
     const conditions = { walletId: wallet.id, kinds: page.kinds ?? null };
     return connectionFrom(await historyPage(context.em, conditions, position), {
       position,
       totalCount: null,
-      cursor: ({ seq }) => encodeCursor([seq]),
+      cursor: ({ seq }) => CURSORS.encode([seq]),
       node: (line) => ({ ...line, id: `${wallet.id}:${line.seq}` }),
     });
   }
@@ -41,13 +46,13 @@ export class HistoryResolver {
     @Ctx() context: Context,
     @Args(() => UsageDayArguments) { day, bucket, ...page }: UsageDayArguments,
   ): Promise<Connection<LedgerEntry>> {
-    const position = positionOf(page, 1);
+    const position = positionOf(page, DAY_CURSORS);
     const { em } = context;
     const conditions = await entriesOfDay(em, { walletId: wallet.id, day, bucket });
     return connectionFrom(conditions ? await entriesPage(em, conditions, position) : [], {
       position,
       totalCount: async () => (conditions ? countEntries(em, conditions) : 0),
-      cursor: ({ seq }) => encodeCursor([seq]),
+      cursor: ({ seq }) => DAY_CURSORS.encode([seq]),
       node: (entry) => entry,
     });
   }

@@ -110,7 +110,7 @@ function movements({ walletId, kinds }: EntryConditions & { walletId: string }, 
 
 function beyond(column: Statement, page: RowPage): Statement {
   const [seq] = page.from ?? [];
-  return typeof seq === 'number' ? sql`${column} ${readingOf(page).beyondSql} ${seq}::bigint` : sql`true`;
+  return seq === undefined ? sql`true` : sql`${column} ${readingOf(page).beyondSql} ${seq}::bigint`;
 }
 
 function firstRows(column: Statement, page: RowPage): Statement {
