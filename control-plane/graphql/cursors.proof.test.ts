@@ -144,7 +144,8 @@ async function fill(): Promise<void> {
 function read({ name, order }: List, cursor: string | null) {
   const field = name.split('.')[1] ?? '';
   const ordered = order ? `, orderBy: { field: ${order}, direction: ASC }` : '';
-  const list = `${field}(first: 1, after: $after${ordered}${ARGUMENTS[name] ?? ''}) { pageInfo { endCursor } }`;
+  const given = `first: 1, after: $after${ordered}${ARGUMENTS[name] ?? ''}`;
+  const list = `${field}(${given}) { pageInfo { endCursor } }`;
   return admin.send(`query ($after: String) { ${PLACES[name]?.replace('#', list)} }`, { after: cursor });
 }
 
