@@ -92,7 +92,7 @@ describe.skipIf(!ready)('a key', () => {
       await page.getByRole('button', { name: 'Actions for Staging' }).click();
       await page.getByRole('menuitem', { name: 'Connect a tool…' }).click();
       const dialog = page.getByRole('dialog', { name: 'Connect a tool with Staging' });
-      await dialog.getByText('Replace YOUR_API_KEY by the secret').waitFor();
+      await dialog.getByText('Replace YOUR_API_KEY with the secret').waitFor();
       for (const name of ['Codex', 'AI SDK', 'curl']) {
         await dialog.getByText(name, { exact: true }).click();
         await dialog.getByRole('radio', { name, checked: true }).waitFor();
