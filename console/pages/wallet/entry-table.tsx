@@ -38,8 +38,8 @@ interface EntryTableProps {
   entries: readonly Entry[];
   /** The name of a list inside another one. Its choice of columns is fixed. */
   label?: string;
-  /** The owner of the wallet of an entry. Adds a column. */
-  ownerOf?: (entry: Entry) => ReactNode;
+  /** The owner of the wallet of an entry, by the entry's id. Adds a column. */
+  ownerOf?: (id: string) => ReactNode;
 }
 
 /** The entries of one page. */
@@ -48,7 +48,7 @@ export function EntryTable({ entries, label, ownerOf }: EntryTableProps) {
   const align = decimalsOf(entries.flatMap(({ amount, balanceAfter }) => [amount, balanceAfter]));
   const [time, ...rest] = entryColumns<Entry>({ t, align, entryOf: (entry) => entry });
   const owner: Column<Entry>[] = ownerOf
-    ? [{ id: 'owner', header: t('wallet.owner'), cell: ({ row }) => ownerOf(row.original) }]
+    ? [{ id: 'owner', header: t('wallet.owner'), cell: ({ row }) => ownerOf(row.original.id) }]
     : [];
   const columns = [...(time ? [time] : []), ...owner, ...rest];
   const inside = columns.filter(({ id }) => INSIDE.has(id));
@@ -60,7 +60,7 @@ export function EntryTable({ entries, label, ownerOf }: EntryTableProps) {
       idOf={({ id }) => id}
       columns={label === undefined ? columns : inside}
       dense
-      card={(entry) => <EntryCard entry={entry} owner={ownerOf?.(entry)} />}
+      card={(entry) => <EntryCard entry={entry} owner={ownerOf?.(entry.id)} />}
     />
   );
 }
