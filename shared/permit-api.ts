@@ -80,7 +80,7 @@ export interface NodePermitPromiseInput {
   place: number;
   /** Requests that the node admitted without permits in the last minute; null if unknown. */
   alone: NodePermitAloneUse[] | null;
-  /** True if the node shuts down and admits nothing before its next promise. */
+  /** True if the node shuts down and admits nothing alone before its next promise. */
   leaving: boolean;
 }
 

@@ -51,7 +51,7 @@ export interface PoolLog {
   nodes: readonly PermitNode[];
 }
 
-/** `promisedUntil` of a node that has left or was written off: it admits nothing before its next promise. */
+/** `promisedUntil` of a node that left or was written off. It admits nothing alone until its next promise. */
 const LEFT = Number.MAX_SAFE_INTEGER;
 
 /** The answer to a permit request. */

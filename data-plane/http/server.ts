@@ -35,7 +35,7 @@ import { buildBodies, buildServices } from './build-services.ts';
 import type { ServerDependencies } from './build-services.ts';
 import { paceOf, payersOf } from './pace.ts';
 import { checkNodeReady, isDraining, isLeaving, readyForSocket, readyNow } from './readiness.ts';
-import { siteRoutes } from './site.ts';
+import { METRICS_PATH, siteRoutes } from './site.ts';
 import type { SiteRoute } from './site.ts';
 import { isUpgrade, pathOf, serveUpgrade } from './upgrade.ts';
 import { ONLY_WORKER, partOf } from '../workers/worker.ts';
@@ -94,7 +94,7 @@ export function buildServer(dependencies: ServerDependencies): FastifyInstance {
   app.addHook('onRequest', (request, reply, done) => {
     const refusal = wrongHost(request.raw);
     if (refusal) failOutside(refusal, request, reply);
-    else if (request.method === 'OPTIONS') answerPreflight(request, reply);
+    else if (request.method === 'OPTIONS') answerPreflight(node, { request, reply });
     else done();
   });
   registerTable(app, node);
@@ -127,9 +127,10 @@ interface Http {
   reply: FastifyReply;
 }
 
-function answerPreflight(request: FastifyRequest, reply: FastifyReply): void {
+function answerPreflight({ leaves }: Node, { request, reply }: Http): void {
   const asked = request.headers['access-control-request-headers'];
   const headers = { ...CORS_HEADERS, ...PREFLIGHT_HEADERS, 'access-control-allow-headers': asked ?? '*' };
+  if (leaves()) reply.header('connection', 'close');
   reply.code(204).headers(headers).send();
 }
 
@@ -168,11 +169,14 @@ function registerTable(app: FastifyInstance, node: Node): void {
 function addRoute(
   app: FastifyInstance,
   place: { method: string[]; url: string },
-  serve: (http: Http) => unknown,
+  serve: (http: Http) => Promise<void> | void,
 ): void {
   app.route({
     ...place,
-    onRequest: (request, reply) => void serve({ request, reply }),
+    onRequest: (request, reply) => {
+      // Never rejects. If it does, this connection ends, not the process.
+      serve({ request, reply })?.catch(() => reply.raw.destroy());
+    },
     handler: () => undefined,
   });
 }
@@ -192,6 +196,8 @@ function registerUpgrades(app: FastifyInstance, node: Node): void {
 /** Serves one request of the site. Never rejects. */
 async function visit(node: Node, route: SiteRoute, http: Http): Promise<void> {
   const call = openCallOf(node, http);
+  // A scraper could not connect again, and would report a missing node.
+  if (route.path !== METRICS_PATH) call.reply.closeIf(node.leaves);
   try {
     await route.answer(call);
   } catch (error) {

@@ -14,6 +14,9 @@ import { openApiDocument } from '../openapi/document.ts';
 /** Time for which caches keep the description of the API, in seconds. */
 const DESCRIPTION_SECONDS = 3_600;
 
+/** Path of the metrics. */
+export const METRICS_PATH = '/metrics';
+
 /** One path of the site. */
 export interface SiteRoute {
   method: 'GET' | 'HEAD';
@@ -61,7 +64,7 @@ export function siteRoutes({ store, metrics, metricsToken, ready, version }: Sit
     { method: 'GET', path: '/readyz', answer: ({ reply }) => sendStatus(reply, succeeds(ready) ? 200 : 503) },
     {
       method: 'GET',
-      path: '/metrics',
+      path: METRICS_PATH,
       answer: async ({ reply, ...call }) => {
         if (!mayReadMetrics(call, metricsToken)) throw notFound(call.path);
         reply.whole(200, metrics.contentType, await metrics.scrape());

@@ -65,7 +65,7 @@ describe('departure', () => {
     const server = await listening();
     const answers = Array.from({ length: 30 }, () => open(server, false));
     // The system has completed these connections; the server accepts them one by one.
-    await depart(server, { drainMs: 0, enter: () => undefined, traffic: IDLE });
+    await depart(server, { drainMs: 1, enter: () => undefined, traffic: IDLE });
     expect(await Promise.all(answers)).toEqual(answers.map(() => 200));
   });
 
@@ -111,10 +111,11 @@ describe('a node', () => {
     expect(await statusOf(node, '/readyz')).toEqual([200, 'keep-alive']);
     expect(await statusOf(node, '/v1/models')).toEqual([200, 'keep-alive']);
     stage = 'leaving';
-    expect(await statusOf(node, '/readyz')).toEqual([503, 'keep-alive']);
+    expect(await statusOf(node, '/readyz')).toEqual([503, 'close']);
     expect(await statusOf(node, '/v1/models')).toEqual([200, 'close']);
     expect(await statusOf(node, '/metrics')).toEqual([200, 'keep-alive']);
     stage = 'draining';
+    expect(await statusOf(node, '/livez')).toEqual([200, 'close']);
     expect(await statusOf(node, '/v1/models')).toEqual([200, 'close']);
     expect(await statusOf(node, '/metrics')).toEqual([200, 'keep-alive']);
     stage = 'ended';

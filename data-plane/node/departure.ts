@@ -13,7 +13,7 @@ export type Stage = 'serving' | 'leaving' | 'draining' | 'ended';
 const UNREADY_MS = 5_000;
 /** Time without a request after which the idle connections of a draining node are closed. */
 const QUIET_MS = 2_000;
-/** Largest part of a short drain that each of the two times may take. */
+/** Largest part of a short drain that UNREADY_MS and QUIET_MS may take each. */
 const PART = 0.1;
 /** Time between two looks at the traffic. */
 const LOOK_MS = 20;
@@ -50,7 +50,7 @@ export async function depart(server: Server, { drainMs, enter, traffic }: Depart
   const until = performance.now() + drainMs;
   enter('leaving');
   await pause(Math.min(UNREADY_MS, drainMs * PART));
-  await stopListening(server);
+  await stopListening(server, drainMs > 0 ? SHORT_PASS_WITHIN_MS : 0);
   enter('draining');
   await untilQuiet(traffic, { quietMs: Math.min(QUIET_MS, drainMs * PART), until });
   enter('ended');
@@ -74,11 +74,11 @@ async function untilQuiet(traffic: Traffic, { quietMs, until }: { quietMs: numbe
  * accepted, and Node accepts one in each pass of the event loop. So the listener closes after a short pass
  * that had none to accept.
  */
-async function stopListening(server: Server): Promise<void> {
+async function stopListening(server: Server, withinMs: number): Promise<void> {
   let accepted = 0;
   const count = (): void => void (accepted += 1);
   server.on('connection', count);
-  const until = performance.now() + SHORT_PASS_WITHIN_MS;
+  const until = performance.now() + withinMs;
   for (let begun = performance.now(); ; begun = performance.now()) {
     accepted = 0;
     await nextPass();

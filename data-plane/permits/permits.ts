@@ -62,7 +62,7 @@ interface Waiter {
   timer: NodeJS.Timeout;
 }
 
-/** Permits of a running node. Call `leave` when the process admits nothing new, and `stop` at its end. */
+/** Permits of a running node. Call `leave` when the node has no listener any more, and `stop` at its end. */
 export class NodePermits implements Permits {
   readonly #options: NodePermitsOptions;
   readonly #state: PermitState;

@@ -23,7 +23,7 @@ const STREAMS = 30;
 /** A stream lasts four seconds. */
 const CHUNKS = 20;
 const CHUNK_EVERY_MS = 200;
-/** A node is not ready for a tenth of it, then without a listener for another tenth. */
+/** A node is not ready for a tenth of it, then serves open connections until 2 s without a request. */
 const DRAIN_SECONDS = 25;
 const INSTALLED: readonly [FrontKind, boolean][] = [
   ['nginx', spawnSync('nginx', ['-v']).status === 0],
