@@ -60,6 +60,13 @@ describe('the scanner', () => {
     }
   });
 
+  it('refuses changes of the same bytes', () => {
+    const bytes = Buffer.from('{"a":{"b":1,"c":2},"d":3}');
+    const { members } = scanMembers(textOf(bytes));
+    const edits = new Map([['a', '{}']]);
+    expect(() => replaceMembers(bytes, members, { edits, removals: [['a', 'b']] })).toThrow('overlap');
+  });
+
   it('counts the members of all levels, whatever colons and braces stand in texts', () => {
     const count = (value: unknown): number => {
       if (typeof value !== 'object' || value === null) return 0;

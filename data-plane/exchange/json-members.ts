@@ -203,7 +203,7 @@ function pushRemovals(
   }
 }
 
-/** The bytes with these changes, which do not overlap. Each byte is copied once. */
+/** The bytes with these changes. Throws if changes overlap. Each byte is copied once. */
 function spliced(bytes: Buffer, splices: Splice[]): Buffer {
   if (splices.length === 0) return bytes;
   splices.sort((one, other) => one.from - other.from || one.to - other.to);
@@ -213,13 +213,14 @@ function spliced(bytes: Buffer, splices: Splice[]): Buffer {
   let read = 0;
   let written = 0;
   for (const { from, to, text } of splices) {
+    if (from < read) throw new Error('changes of a body overlap');
     written += bytes.copy(out, written, read, from);
     written += out.write(text, written);
     read = to;
   }
   written += bytes.copy(out, written, read);
   // Memory that was not written may hold bytes of another request.
-  if (written !== length) throw new Error('changes of a body overlap');
+  if (written !== length) throw new Error('changes of a body do not fill it');
   return out;
 }
 
