@@ -8,6 +8,7 @@ import type { ChatRequest, ChatResponse } from '../dialects/canonical.ts';
 import { checkConversation } from '../dialects/conversation.ts';
 import type { Inbound, RequestPath, StreamEncoder } from '../dialects/dialect.ts';
 import { writeJson } from '../dialects/exact-json.ts';
+import { holdsEnvelope } from '../dialects/seals.ts';
 import { quirksOf } from '../upstreams/attempt.ts';
 import type { AnsweredAttempt, Candidate } from '../upstreams/attempt.ts';
 import { addressOf } from '../upstreams/connections.ts';
@@ -16,6 +17,7 @@ import { StreamNames, named, newAnswerId, withNames } from './answer-names.ts';
 import type { AnswerNames } from './answer-names.ts';
 import { readChatState } from './chat-state.ts';
 import type { ChatState, Rename, StateContext } from './chat-state.ts';
+import { textOf } from './json-scan.ts';
 import { openStream } from './stream-delivery.ts';
 import { checkChatLimits } from './chat-limits.ts';
 import { conversationKey } from './conversation-key.ts';
@@ -203,7 +205,7 @@ class ChatExchange implements Exchange {
     const { jsonArray, compaction } = this.#parts.request.shape;
     if (!this.#isNative(candidate) || jsonArray) return false;
     if (compaction && !candidate.route.families.includes('compact')) return false;
-    return !this.#parts.body.holdsEnvelope;
+    return !holdsEnvelope(textOf(this.#parts.body.bytes));
   }
 
   #mirrored({ dialect, route }: Candidate, quirks: readonly Quirk[]): EncodedRequest {

@@ -6,7 +6,6 @@ import { isObject } from '../dialects/fields.ts';
 import type { JsonObject } from '../dialects/fields.ts';
 import { inspect } from '../dialects/member-table.ts';
 import type { Findings, MemberTable } from '../dialects/member-table.ts';
-import { holdsEnvelope } from '../dialects/seals.ts';
 import { refuseDuplicates, scanMembers } from './json-members.ts';
 import { refuseTooManyValues } from './json-size.ts';
 import type { Member } from './json-members.ts';
@@ -24,8 +23,6 @@ export interface RequestBody {
   members: readonly Member[];
   /** The body's members, judged by the table of its format. */
   findings: Findings;
-  /** Whether the body holds an envelope that only the gateway can open (seals.ts). */
-  holdsEnvelope: boolean;
 }
 
 /**
@@ -52,7 +49,7 @@ export function parseRequestBody(bytes: Buffer, table?: MemberTable): RequestBod
     }
   }
   const exact = scanned.isInexact ? exactly(text, value) : value;
-  return { bytes, value, exact, members, findings, holdsEnvelope: holdsEnvelope(scannable) };
+  return { bytes, value, exact, members, findings };
 }
 
 function parseJson(text: string): unknown {
