@@ -41,11 +41,11 @@ async function compareHedging(house: House): Promise<object> {
     await tail.measure(hedged, WARM_UP);
     const measured = await tail.measure(hedged, TAIL_REQUESTS);
     figures.push({ hedged, ...measured });
-    const { p50Ms, p95Ms, p99Ms, extraRequests, charged, pricesCharged } = measured;
+    const { p50Ms, p95Ms, p99Ms, extraRequests, pricesCharged } = measured;
     print(
       `${hedged ? 'hedged' : 'not hedged'}: p50 ${ms(p50Ms)}, p95 ${ms(p95Ms)}, p99 ${ms(p99Ms)}, ` +
         `${extraRequests} extra requests (${percent(extraRequests / TAIL_REQUESTS)}), ` +
-        `${charged} of ${TAIL_REQUESTS} charged, in sum ${pricesCharged} prices`,
+        `${pricesCharged} prices charged for ${TAIL_REQUESTS} requests`,
     );
   }
   await tail.close();

@@ -25,7 +25,6 @@ interface Load {
 
 /** An answered request. */
 export interface Answered {
-  requestId: string;
   /** Time to the end of the answer in ms. */
   ms: number;
 }
@@ -53,7 +52,7 @@ async function sendOne({ url, key, model }: Client, content: string): Promise<An
   });
   const text = await answer.text();
   if (answer.status !== 200) throw new Error(`${answer.status}: ${text}`);
-  return { requestId: answer.headers.get('x-request-id') ?? '', ms: performance.now() - startedAt };
+  return { ms: performance.now() - startedAt };
 }
 
 /** The time in ms that this share of the requests took at most. */

@@ -25,10 +25,10 @@ describe('a real gateway', () => {
     try {
       // Unused shares of the requests before add up to ten second requests.
       await tail.measure(true, REQUESTS);
-      const { extraRequests, charged, pricesCharged } = await tail.measure(true, REQUESTS);
+      const { extraRequests, pricesCharged } = await tail.measure(true, REQUESTS);
       expect(extraRequests).toBeGreaterThan(0);
       expect(extraRequests).toBeLessThanOrEqual(REQUESTS / 20 + 10);
-      expect([charged, pricesCharged]).toEqual([REQUESTS, REQUESTS]);
+      expect(pricesCharged).toBe(REQUESTS);
     } finally {
       await tail.close();
     }

@@ -15,7 +15,11 @@ const FASTEST_MS = 20;
 /** Longest time to an answer, in ms. */
 const SLOWEST_MS = 5_000;
 const CONCURRENCY = 8;
+/** Price of the model in the default group, in micro-USD. */
+const PRICE = 100_000;
 const SETTLED_WITHIN_MS = 30_000;
+/** A node reports charges five times a second; after this time without new ones, none is under way, in ms. */
+const QUIET_MS = 2_000;
 
 /** Figures of one run. */
 interface TailFigures {
@@ -24,8 +28,7 @@ interface TailFigures {
   p99Ms: number;
   /** Requests that reached the upstreams beyond those of the clients. */
   extraRequests: number;
-  /** Requests of the clients that were charged, and the sum of the charges as a multiple of one price. */
-  charged: number;
+  /** The sum that the wallet paid, as a multiple of one price. */
   pricesCharged: number;
 }
 
@@ -40,18 +43,18 @@ export async function startTail(house: House, seed: number): Promise<Tail> {
   const upstreams = await Promise.all(['one', 'two'].map((name) => startSlow(seed, name)));
   for (const [place, { origin }] of upstreams.entries())
     await addUpstream(house, { name: `tail ${place}`, baseUrl: origin, models: [MODEL] });
-  const { key } = await addCustomer(house, '1000');
+  const { key, walletId } = await addCustomer(house, '1000');
   return {
     measure: async (hedged, requests) => {
       await setRouting(house, MODEL, { routing: 'FIXED', hedged });
       for (const upstream of upstreams) upstream.seen = [];
       const client = { url: house.url, key, model: MODEL };
+      const before = await usageOf(house, walletId);
       const answered = await sendAll(client, { requests, concurrency: CONCURRENCY });
       const received = upstreams.reduce((sum, { seen }) => sum + seen.length, 0);
       const [p50Ms = 0, p95Ms = 0, p99Ms = 0] = [0.5, 0.95, 0.99].map((share) => quantileOf(answered, share));
-      const ids = answered.map(({ requestId }) => requestId);
-      const charges = await settled(house, ids);
-      return { p50Ms, p95Ms, p99Ms, extraRequests: received - requests, ...charges };
+      const pricesCharged = await pricesPaid(house, { walletId, before, requests });
+      return { p50Ms, p95Ms, p99Ms, extraRequests: received - requests, pricesCharged };
     },
     close: async () => {
       await setRouting(house, MODEL, { routing: 'FIXED', hedged: false });
@@ -68,21 +71,30 @@ function startSlow(seed: number, name: string): ReturnType<typeof startUpstream>
   });
 }
 
-/** The charges in the ledger for these requests, once as many as requests are settled. */
-async function settled(
+/**
+ * The sum that the wallet has paid for requests since it had paid `before`, as a multiple of one price.
+ * Waits until it covers the requests and then stays the same, so that a second charge of a request is seen.
+ */
+async function pricesPaid(
   house: House,
-  requestIds: readonly string[],
-): Promise<Pick<TailFigures, 'charged' | 'pricesCharged'>> {
+  { walletId, before, requests }: { walletId: string; before: number; requests: number },
+): Promise<number> {
   const until = Date.now() + SETTLED_WITHIN_MS;
+  let prices = 0;
   for (;;) {
-    const { rows } = await house.database.query<{ charged: number; prices: number }>(
-      `select count(distinct request_id)::int as charged,
-          coalesce(sum(amount) / nullif(min(amount), 0), 0)::float as prices
-        from usage_charge where request_id = any($1)`,
-      [requestIds],
-    );
-    const { charged = 0, prices = 0 } = rows[0] ?? {};
-    if (charged >= requestIds.length || Date.now() > until) return { charged, pricesCharged: prices };
-    await sleep(100);
+    const now = ((await usageOf(house, walletId)) - before) / PRICE;
+    if ((now >= requests && now === prices) || Date.now() > until) return now;
+    prices = now;
+    await sleep(QUIET_MS);
   }
+}
+
+/** The sum of the wallet's USAGE entries in micro-USD, whatever requests they name. */
+async function usageOf(house: House, walletId: string): Promise<number> {
+  const { rows } = await house.database.query<{ used: string }>(
+    `select coalesce(-sum(amount), 0)::text as used from ledger_entry
+      where wallet_id = $1 and kind = 'USAGE'`,
+    [walletId],
+  );
+  return Number(rows[0]?.used);
 }
