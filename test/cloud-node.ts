@@ -75,7 +75,10 @@ export interface CloudNode {
   requests(): number;
   /** The log of the node, one entry a line. */
   logged(): string;
+  /** The health of the cloud. */
   health(): UpstreamReport | undefined;
+  /** Adds an upstream without authentication, to which requests go only if the cloud fails. */
+  addSpare(origin: string): void;
   call(): Promise<CallResult>;
   close(): Promise<void>;
 }
@@ -112,7 +115,11 @@ export async function startCloud(kind: CloudKind, livesMs: number): Promise<Clou
     tokenRequests: () => upstream.seen.filter(isToken).length,
     requests: () => upstream.seen.filter((seen) => !isToken(seen)).length,
     logged: () => logged.join('\n'),
-    health: () => states.report().upstreams[0],
+    health: () => states.report().upstreams.find(({ providerId }) => providerId === 'provider-of-route-1'),
+    addSpare: (origin) => {
+      const route = { id: 'route-2', priority: 2 };
+      node.store.routes.push(makeRoute(origin, { route, credentials: [] }));
+    },
     call: () => node.call({ body: { model: 'swift', messages: [{ role: 'user', content: 'Hello' }] } }),
     close: async () => {
       await node.close();

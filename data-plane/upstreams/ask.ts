@@ -276,7 +276,7 @@ export class Upstreams {
 
   /** Settles an attempt that the upstream refused, suspends the credential if needed, returns the failure. */
   #refused(
-    { id: requestId }: Pick<Call, 'id'>,
+    { id: refusalId }: Pick<Call, 'id'>,
     response: RefusedResponse,
     { attempt, settle }: { attempt: Attempt; settle: (result: AttemptResult) => void },
   ): GatewayError {
@@ -285,7 +285,7 @@ export class Upstreams {
     const { status, headers, body } = this.#clouds.refused(response, candidate);
     const retryAfterMs = retryAfterOf(headers, Date.now());
     const verdict = judge({ status, body, retryAfterMs, model }, candidate);
-    const until = this.#suspensions.refused(verdict, candidate, { requestId, walletId, now: now() });
+    const until = this.#suspensions.refused(verdict, candidate, { refusalId, walletId, now: now() });
     states.suspended(candidate, until);
     attempt.credentialRefused = verdict.aboutCredential;
     settle({ error: verdict.error, refusal: { status, unwell: verdict.unwell } });

@@ -117,6 +117,18 @@ describe('the report of upstreams', () => {
     expect(states.report().upstreams[0]?.circuit).toBe('CLOSED');
   });
 
+  it('stays half open after a refused token, because nobody reached the upstream', () => {
+    const { clock, states, attempt } = newStates();
+    const one = candidateOf('one');
+    for (let at = 0; at < CONSECUTIVE_FAILURES; at += 1) attempt(one, FAILED);
+    clock.at += EJECTION_MS;
+    states.start(one, clock.at)({ error: FAILED, refusal: { status: 401 } });
+    expect(states.report().upstreams[0]?.circuit).toBe('HALF_OPEN');
+    expect(states.isEjected(one.provider, clock.at)).toBe(false);
+    attempt(one, FAILED);
+    expect(states.report().upstreams[0]?.circuit).toBe('OPEN');
+  });
+
   it('starts from zero after a change of the base URL, not after other changes of the provider', () => {
     const { states, attempt } = newStates();
     attempt(candidateOf('one'), FAILED);
@@ -167,6 +179,20 @@ describe('the report of upstreams', () => {
     expect(states.report().upstreams[0]?.clockAheadMs).toBeNull();
     states.clockDiffers(one.provider, -300_000);
     states.clockDiffers(one.provider, undefined);
+    expect(states.report().upstreams[0]?.clockAheadMs).toBeNull();
+  });
+
+  it('names the differing clock of a token service until it gives a token or the provider is changed', () => {
+    const { clock, states, attempt } = newStates();
+    const one = candidateOf('one');
+    attempt(one);
+    states.tokenClockDiffers(one.provider, 300_000);
+    states.answered(one.provider, clock.at);
+    expect(states.report().upstreams[0]?.clockAheadMs).toBe(300_000);
+    states.tokenClockDiffers(one.provider, undefined);
+    expect(states.report().upstreams[0]?.clockAheadMs).toBeNull();
+    states.tokenClockDiffers(one.provider, 300_000);
+    attempt(candidateOf('one'));
     expect(states.report().upstreams[0]?.clockAheadMs).toBeNull();
   });
 

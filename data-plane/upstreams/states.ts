@@ -33,8 +33,11 @@ interface StatesOptions {
 /** How an attempt ended. Without an error it was a success. */
 export interface AttemptResult {
   error?: GatewayError | undefined;
-  /** The error status of the upstream, and whether it counts as a fault of the upstream. */
-  refusal?: { status: number; unwell: boolean };
+  /**
+   * The error status, and whether it counts as a fault of the upstream. Without `unwell`, a token was
+   * refused, so the request did not reach the upstream.
+   */
+  refusal?: { status: number; unwell?: boolean };
 }
 
 interface State {
@@ -46,6 +49,8 @@ interface State {
   usedAt: number;
   /** By how much this node's clock was ahead of the upstream's at its last refusal, in ms. */
   clockAheadMs: number | undefined;
+  /** The same for its token service, at the last answer of that service. */
+  tokenClockAheadMs: number | undefined;
 }
 
 /** The states of all upstreams, in memory only: a restart begins without them. */
@@ -149,6 +154,14 @@ export class UpstreamStates implements ObservableUpstreams {
     this.#stateOf(provider).clockAheadMs = aheadMs;
   }
 
+  /**
+   * Notes the same of the upstream's token service. Answers of the upstream do not end it: they may use a
+   * token that is still valid.
+   */
+  tokenClockDiffers(provider: ProviderRecord, aheadMs: number | undefined): void {
+    this.#stateOf(provider).tokenClockAheadMs = aheadMs;
+  }
+
   /** Counts a request in flight until the returned function is called for the first time. */
   enter(provider: ProviderRecord): () => void {
     const state = this.#stateOf(provider);
@@ -186,9 +199,10 @@ export class UpstreamStates implements ObservableUpstreams {
 
   #updateCircuit(state: State, { error, refusal }: AttemptResult, now: number): void {
     const { circuit } = state;
+    const isUnreached = refusal !== undefined && refusal.unwell === undefined;
     if (!error || refusal?.unwell === false) state.circuit = afterSuccess(circuit, now);
-    else if (isUpstreamFailure(error)) state.circuit = afterFailure(circuit, now, this.#options.random());
-    else state.circuit = afterInconclusive(circuit);
+    else if (isUnreached || !isUpstreamFailure(error)) state.circuit = afterInconclusive(circuit);
+    else state.circuit = afterFailure(circuit, now, this.#options.random());
   }
 
   /** A provider whose base URL was changed counts as another upstream. */
@@ -198,6 +212,8 @@ export class UpstreamStates implements ObservableUpstreams {
     const { id, baseUrl } = provider;
     const named = this.#states.get(id);
     const state = named?.baseUrl === baseUrl ? named : newState(id, baseUrl);
+    // The changed provider may have another token service, or none.
+    state.tokenClockAheadMs = undefined;
     this.#states.set(id, state);
     this.#byRecord.set(provider, state);
     return state;
@@ -206,7 +222,7 @@ export class UpstreamStates implements ObservableUpstreams {
 
 function newState(providerId: string, baseUrl: string): State {
   const window = new HealthWindow();
-  const unused = { inFlight: 0, usedAt: 0, clockAheadMs: undefined };
+  const unused = { inFlight: 0, usedAt: 0, clockAheadMs: undefined, tokenClockAheadMs: undefined };
   return { providerId, baseUrl, window, circuit: CLOSED_CIRCUIT, ...unused };
 }
 
@@ -217,7 +233,9 @@ function faultOf({ error, refusal }: AttemptResult): Fault | undefined {
   return error.code === 'upstream_timeout' ? 'TIMEOUT' : 'FAILED';
 }
 
-function reportOf({ providerId, circuit, window, clockAheadMs }: State, now: number): UpstreamReport {
+function reportOf(state: State, now: number): UpstreamReport {
+  const { providerId, circuit, window } = state;
+  const clockAheadMs = state.clockAheadMs ?? state.tokenClockAheadMs;
   const { succeeded, faults } = window.counts(now);
   const [busy = 0, timeouts = 0, refused = 0, failed = 0] = faults;
   const { input, cached } = window.inputTokens(now);

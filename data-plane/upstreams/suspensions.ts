@@ -11,13 +11,14 @@ import type { Verdict } from './verdict.ts';
 /** Refusals with one status that no success has followed. */
 interface Doubt {
   since: number;
-  /** The requests (401) or the wallets (403) that were refused. */
+  /** The requests or fetches of tokens (401), or the wallets (403), that were refused. */
   by: Set<string>;
 }
 
-/** The refused request and its wallet. */
+/** The refused request or fetch of a token, and its wallet. */
 interface Refused {
-  requestId: string;
+  /** Identifies the request, or the fetch of a token: many requests can wait for one fetch. */
+  refusalId: string;
   walletId: string;
 }
 
@@ -64,7 +65,7 @@ export class Suspensions {
   }
 
   /**
-   * Applies a verdict. A 401 suspends the credential when two requests have met it, a 403 suspends it for
+   * Applies a verdict. A 401 suspends the credential after two refusals, a 403 suspends it for
    * this route when requests of several wallets have; 429 does at once. Returns when the suspension of the
    * credential on this route ends; 0 for none.
    */
@@ -72,7 +73,7 @@ export class Suspensions {
     if (!credential) return 0;
     const key = keyOf(credential);
     if (verdict.suspendCredentialMs > 0) this.#suspend(key, by.now + verdict.suspendCredentialMs);
-    if (verdict.doubt === 'credential') this.#doubt(key, { by: by.requestId, needed: 2, now: by.now });
+    if (verdict.doubt === 'credential') this.#doubt(key, { by: by.refusalId, needed: 2, now: by.now });
     if (verdict.doubt === 'route')
       this.#doubt(onRoute(key, route.id), { by: by.walletId, needed: REFUSED_WALLETS, now: by.now });
     return this.until(credential, route.id);

@@ -1,5 +1,11 @@
 /** Finds out whether a refusal may come from a wrong clock. Signatures and signed tokens carry the time. */
 
+/** The headers and the body of an error response. */
+interface Refusal {
+  headers: Record<string, string | string[] | undefined>;
+  body: string;
+}
+
 /** Smaller differences are the resolution of the header and the time on the way, in ms. */
 const NOTEWORTHY_MS = 60_000;
 
@@ -40,9 +46,29 @@ const ABOUT_OTHERS = new RegExp(
   'i',
 );
 
-/** Whether a refusal speaks of the time of a signature, a signed token or a client assertion. */
-export function isAboutTime(refusal: string): boolean {
-  return ABOUT_TIME.test(refusal);
+/**
+ * Codes of AWS for a signature that it refused. Some services send them with status 400.
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html
+ */
+const SIGNATURE_CODE = /(?:^|#)(?:RequestExpired|RequestTimeTooSkewed|InvalidSignature)(?:Exception)?(?:$|:)/;
+
+/**
+ * Whether AWS refused the signature of a request, by its error code. The message does not count: it may
+ * repeat text of the client.
+ */
+export function isSignatureRefusal({ headers, body }: Refusal): boolean {
+  const code = headers['x-amzn-errortype'] ?? typeMember(body);
+  return typeof code === 'string' && SIGNATURE_CODE.test(code);
+}
+
+/** The member `__type` of a JSON object; undefined without one. */
+function typeMember(body: string): unknown {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === 'object' && value !== null && '__type' in value ? value.__type : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -50,7 +76,7 @@ export function isAboutTime(refusal: string): boolean {
  * the time of this machine. Without it, only a refusal that speaks of the time counts.
  */
 export function mayBeClock(refusal: string, isSigned: boolean): boolean {
-  return isAboutTime(refusal) || (isSigned && !ABOUT_OTHERS.test(refusal));
+  return ABOUT_TIME.test(refusal) || (isSigned && !ABOUT_OTHERS.test(refusal));
 }
 
 /** The difference as a sentence for the log. */

@@ -1,4 +1,5 @@
 /** The requests by which the clouds give out tokens and temporary keys, and the reading of their answers. */
+import { randomUUID } from 'node:crypto';
 import { tokenUrlOf } from './access.ts';
 import type { UpstreamAccess } from './access.ts';
 import { entraAssertion, googleAssertion } from './assertions.ts';
@@ -43,6 +44,8 @@ export interface TokenIo {
 
 /** A token endpoint refused or sent no token. The message holds no secret; it is for the log. */
 export class TokenRefused extends Error {
+  /** Identifies this refusal: all requests that wait for the token receive the same one. */
+  readonly id = randomUUID();
   /** HTTP status; 0 if the answer was no token. */
   readonly status: number;
   /**

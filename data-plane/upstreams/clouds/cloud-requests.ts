@@ -6,7 +6,7 @@ import { DEFAULT_ACCESS } from '@gateway/shared/clouds/access';
 import type { AuthKind, UpstreamAccess } from '@gateway/shared/clouds/access';
 import { CloudAuthorization } from '@gateway/shared/clouds/authorization';
 import type { CloudCaller } from '@gateway/shared/clouds/authorization';
-import { clockAheadMs, clockSentence, isAboutTime, mayBeClock } from '@gateway/shared/clouds/clock';
+import { clockAheadMs, clockSentence, isSignatureRefusal, mayBeClock } from '@gateway/shared/clouds/clock';
 import { UnknownRequest, styled } from '@gateway/shared/clouds/styles';
 import { TokenRefused } from '@gateway/shared/clouds/token-grants';
 import type { TokenIo } from '@gateway/shared/clouds/token-grants';
@@ -53,7 +53,7 @@ interface CloudOptions {
   identityToken: TokenIo['identityToken'];
   editBody: EditBody;
   /** Receives by how much the node's clock was ahead at a refusal, and which credentials are suspended. */
-  states: Pick<UpstreamStates, 'clockDiffers' | 'suspended'>;
+  states: Pick<UpstreamStates, 'clockDiffers' | 'tokenClockDiffers' | 'suspended'>;
   suspensions: Suspensions;
   log: Log;
 }
@@ -73,12 +73,12 @@ export class CloudRequests {
   /**
    * The request as the upstream takes it. Waits for a token if there is none. Throws `upstream_failed` if the
    * cloud has no such request or gives no token, and the reason of the cut. A refused token counts as a
-   * refusal of the credential with 401.
+   * refusal of the credential with 401, if the upstream has one.
    */
   async prepare(
     outgoing: OutgoingRequest,
     attempt: Attempt,
-    { id: requestId, cut }: Pick<Call, 'id' | 'cut'>,
+    { cut }: Pick<Call, 'cut'>,
   ): Promise<OutgoingRequest> {
     const { candidate, walletId } = attempt;
     try {
@@ -89,7 +89,7 @@ export class CloudRequests {
       if (!(error instanceof CredentialRefusal)) throw error;
       attempt.credentialRefused = true;
       const { states, suspensions, now } = this.#options;
-      const refused = { requestId, walletId, now: now() };
+      const refused = { refusalId: error.refusalId, walletId, now: now() };
       states.suspended(candidate, suspensions.refused({ ...CREDENTIAL_REFUSED, error }, candidate, refused));
       throw error;
     }
@@ -126,7 +126,7 @@ export class CloudRequests {
     const text = `${String(response.headers['x-amzn-errortype'] ?? '')} ${response.body}`;
     const isSigned = SIGNED_KINDS.includes(access.auth);
     const { status } = response;
-    const isLate = isSigned && status === 400 && isAboutTime(text);
+    const isLate = isSigned && status === 400 && isSignatureRefusal(response);
     if (status === 401 || status === 403 || isLate) {
       this.#authorization.refused({ access, credential });
       const isClock = mayBeClock(text, isSigned);
@@ -156,8 +156,10 @@ export class CloudRequests {
       return await this.#authorization.headers(request, caller);
     } catch (cause) {
       this.#warn(candidate, reasonOf(cause));
-      if (cause instanceof TokenRefused) this.#options.states.clockDiffers(provider, cause.clockAheadMs);
-      if (cause instanceof TokenRefused && !isTemporary(cause.status)) throw new CredentialRefusal(cause);
+      if (cause instanceof TokenRefused) this.#options.states.tokenClockDiffers(provider, cause.clockAheadMs);
+      // Without a credential, the upstream is out of reach for every request of this node.
+      if (credential && cause instanceof TokenRefused && !isTemporary(cause.status))
+        throw new CredentialRefusal(cause);
       throw cause instanceof GatewayError ? cause : unreachable(cause);
     }
   }
@@ -165,17 +167,21 @@ export class CloudRequests {
   /** Token endpoints are asked under the same address rules, and through the same proxy, as the upstream. */
   #ioFor(candidate: Candidate): TokenIo {
     const { provider } = candidate;
-    const { connections, identityToken, wallNow } = this.#options;
+    const { connections, identityToken, states, wallNow } = this.#options;
     return {
       identityToken,
       wallNow,
-      renewalFailed: (cause) => this.#warn(candidate, reasonOf(cause)),
+      renewalFailed: (cause) => {
+        this.#warn(candidate, reasonOf(cause));
+        if (cause instanceof TokenRefused) states.tokenClockDiffers(provider, cause.clockAheadMs);
+      },
       send: async ({ url, headers, body }) => {
         const { origin, pathname, search } = new URL(url);
         const pool = connections.poolAt({ ...provider, baseUrl: origin });
         const outgoing: OutgoingRequest = { method: 'POST', path: pathname + search, headers, body };
         const answer = await send(pool, outgoing, { timeouts: TOKEN_TIMEOUTS, cut: new Cut() });
         const text = (await answer.whole(TOKEN_BYTES)).toString('utf8');
+        if (answer.status === 200) states.tokenClockDiffers(provider, undefined);
         return { status: answer.status, headers: answer.headers, body: text };
       },
     };
@@ -201,14 +207,18 @@ function isTemporary(status: number): boolean {
 
 /** The result of an attempt that failed. A token that was refused says nothing against the upstream. */
 export function resultOf(error: GatewayError): AttemptResult {
-  return error instanceof CredentialRefusal ? { error, refusal: { status: 401, unwell: false } } : { error };
+  return error instanceof CredentialRefusal ? { error, refusal: { status: 401 } } : { error };
 }
 
 /** The failure of a credential for which no token was given: another credential may get one. */
 class CredentialRefusal extends GatewayError {
-  constructor(cause: Error) {
+  /** The id of the TokenRefused. */
+  readonly refusalId: string;
+
+  constructor(cause: TokenRefused) {
     super('upstream_failed', 'The upstream could not answer. Try again later.', { cause });
     this.name = 'CredentialRefusal';
+    this.refusalId = cause.id;
   }
 }
 
