@@ -19,6 +19,7 @@ import { query, queryOne, sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
 import { encryptSecret } from '../upstreams/stored-secrets.ts';
 import { POSTGRES_USAGE } from '../usage/usage.reader.ts';
+import { MONTH } from '../wallet/spend-alert.service.ts';
 
 /** Objects of a user whose ids another caller might send. */
 type OwnedObject =
@@ -33,6 +34,7 @@ type OwnedObject =
   | 'quote'
   | 'renewal'
   | 'session'
+  | 'spendAlert'
   | 'topUp'
   | 'webhook'
   | 'webhookDelivery';
@@ -87,6 +89,8 @@ const ATTEMPTS: Readonly<Record<string, readonly Attempt[]>> = {
   poolUpdate: [{ ids: { id: 'pool' }, rest: { name: 'taken over', version: 1 } }],
   // Revoking a session that is not found succeeds, like one that has ended.
   sessionRevoke: [{ ids: { id: 'session' }, code: 'DONE' }],
+  // Dismissing an alert that is not found succeeds, and changes nothing.
+  spendAlertDismiss: [{ ids: { id: 'spendAlert' }, code: 'DONE' }],
   topUpCancel: [{ ids: { id: 'topUp' } }],
   webhookDeliveryReplay: [{ ids: { id: 'webhookDelivery' } }],
   webhookEndpointTest: [{ ids: { id: 'webhook' } }],
@@ -161,6 +165,7 @@ describe('objects of another user', () => {
       quote: newId('quo'),
       renewal: newId('quo'),
       session: '',
+      spendAlert: `${key.id}:${new Date().toISOString().slice(0, 7)}:50`,
       topUp: newId('top'),
       webhook: newId('whe'),
       webhookDelivery: newId('whd'),
@@ -185,6 +190,7 @@ describe('objects of another user', () => {
       // Cancelling an expired top-up of one's own changes nothing and asks no processor.
       sql`insert into top_up (id, user_id, wallet_id, method, stage, state, amount)
         select ${made.topUp}, ${of}, id, 'CARD', 'EXPIRED', 'EXPIRED', 5 from wallet where user_id = ${of}`,
+      sql`insert into spend_alert (subject_id, month, percent) values (${key.id}, ${MONTH}, 50)`,
       ...quoteRows(made, of),
       ...webhookRows(made, of),
     ])

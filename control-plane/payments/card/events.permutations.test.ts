@@ -35,7 +35,7 @@ it('the wallet has the due balance in every 700th order, with connections cut af
     for (const step of killed) reached.add(step);
   }
   expect([...reached].toSorted()).toEqual([...STEPS].toSorted());
-});
+}, 120_000);
 
 it('after random lives, the wallet has the balance that the last objects state', async () => {
   let tag = 0;
