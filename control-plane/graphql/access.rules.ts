@@ -194,6 +194,8 @@ export const FIELD_RULES: Readonly<Record<string, TokenRule>> = {
   'Subscription.topUpUpdated': ['WALLET_READ', 'WALLET_WRITE', 'ADMIN_WALLET'],
   'Subscription.usageAdded': 'USAGE_READ',
   'Subscription.walletUpdated': 'WALLET_READ',
+  'SpendAlert.keyId': ['KEYS_READ', 'KEYS_WRITE', 'ADMIN_USERS'],
+  'SpendAlert.keyName': ['KEYS_READ', 'KEYS_WRITE', 'ADMIN_USERS'],
   'User.accessTokens': 'BROWSER',
   'User.securityFactors': 'ADMIN_USERS',
   'User.sessions': 'ADMIN_USERS',

@@ -52,6 +52,8 @@ const EMPTY = [
   'viewer.policyAcceptances.version',
   'viewer.wallet.leases',
   'viewer.wallet.spendAlerts',
+  'viewer.wallet.spendAlerts.keyId',
+  'viewer.wallet.spendAlerts.keyName',
   'viewer.wallet.history.nodes.usage',
   'viewer.personalIntelligence.injectionPreview',
   'viewer.usageSummary.series',

@@ -2,12 +2,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
 import { query, sql, toDate } from '../database/sql.ts';
+import type { Statement } from '../database/sql.ts';
 import { SPENT_THIS_MONTH } from './budget.service.ts';
 import { KEY_SPENT_THIS_MONTH, MONTH } from './spend-alert.service.ts';
 
 /** A key or account that has spent a part of its monthly cap or budget. Amounts are in micro-USD. */
 export interface SpendAlert {
-  /** Names the key or wallet, the month and the percentage. */
+  /** Names the key or wallet by a digest, the month and the percentage. */
   id: string;
   /** Null for the budget of the account. */
   keyId: string | null;
@@ -20,7 +21,9 @@ export interface SpendAlert {
 
 /** Maximum number of alerts of one wallet. */
 const ALERTS_MAX = 20;
-const ID = /^(\w+):(\d{4}-\d{2}):(50|80|100)$/;
+const ID = /^([\da-f]{32}):(\d{4}-\d{2}):(50|80|100)$/;
+/** A digest of the id of a key or wallet: access tokens that do not read keys do not get their ids. */
+const digestOf = (id: Statement) => sql`left(encode(sha256(convert_to(${id}, 'UTF8')), 'hex'), 32)`;
 
 /**
  * The alerts of these wallets, the highest percentage first: for each key and for the budget the highest
@@ -33,7 +36,8 @@ export async function alertsOfWallets(
   const rows = await query<AlertRow>(
     em,
     sql`select w.id as wallet_id, found.* from wallet w cross join lateral (
-      select s.*, a.percent, a.sent_at::text as at, to_char(a.month at time zone 'UTC', 'YYYY-MM') as month
+      select s.*, ${digestOf(sql`s.subject_id`)} as subject, a.percent, a.sent_at::text as at,
+        to_char(a.month at time zone 'UTC', 'YYYY-MM') as month
       from (
         select k.id as subject_id, k.id as key_id, k.name as key_name, k.spend_limit as cap,
           ${KEY_SPENT_THIS_MONTH} as spent
@@ -61,16 +65,17 @@ export async function dismissAlert(em: EntityManager, userId: string, id: string
   await query(
     em,
     sql`update spend_alert a set dismissed_at = now()
-      where a.subject_id = ${subject} and a.month = ${MONTH} and a.percent <= ${Number(percent)}
+      where a.month = ${MONTH} and a.percent <= ${Number(percent)}
         and to_char(a.month at time zone 'UTC', 'YYYY-MM') = ${month} and a.dismissed_at is null
-        and (exists (select from api_key k where k.id = a.subject_id and k.owner_id = ${userId})
-          or exists (select from wallet w where w.id = a.subject_id and w.user_id = ${userId}))`,
+        and a.subject_id in (
+          select id from api_key where owner_id = ${userId} and ${digestOf(sql`id`)} = ${subject}
+          union all select id from wallet where user_id = ${userId} and ${digestOf(sql`id`)} = ${subject})`,
   );
 }
 
 interface AlertRow {
   wallet_id: string;
-  subject_id: string;
+  subject: string;
   key_id: string | null;
   key_name: string | null;
   cap: string;
@@ -82,7 +87,7 @@ interface AlertRow {
 
 function toAlert(row: AlertRow): SpendAlert {
   return {
-    id: `${row.subject_id}:${row.month}:${row.percent}`,
+    id: `${row.subject}:${row.month}:${row.percent}`,
     keyId: row.key_id,
     keyName: row.key_name,
     percent: row.percent,
