@@ -18,20 +18,20 @@ describe.skipIf(!ready)('spend alerts', () => {
     alerts();
     await visit('/usage', async (page) => {
       await page
-        .getByText('“Production API” has passed 100 % of its monthly cap: $50.25 of $50.00.')
+        .getByText('“Production API” has reached 100 % of its monthly cap: $50.25 of $50.00.')
         .waitFor();
       await page.getByText('2 more alerts follow.').waitFor();
       expect(await violations(page)).toEqual([]);
       await dismiss(page);
-      await page.getByText('“Codex in CI” has passed 80 %').waitFor();
+      await page.getByText('“Codex in CI” has reached 80 %').waitFor();
       await page.getByText('1 more alert follows.').waitFor();
     });
     // Another page load has no memory of the first one but the service.
     await visit('/wallet', async (page) => {
-      await page.getByText('“Codex in CI” has passed 80 %').waitFor();
+      await page.getByText('“Codex in CI” has reached 80 %').waitFor();
       await dismiss(page);
       await page
-        .getByText('Your account has passed 50 % of its monthly budget: $568.28 of $1,000.00.')
+        .getByText('Your account has reached 50 % of its monthly budget: $568.28 of $1,000.00.')
         .waitFor();
       await dismiss(page);
       await page.getByRole('button', { name: 'Dismiss this alert' }).waitFor({ state: 'detached' });
@@ -60,7 +60,7 @@ describe.skipIf(!ready)('the notice of a spend alert', () => {
       await visit(where, async (page) => {
         await page.setViewportSize({ width, height: 800 });
         await page.emulateMedia({ colorScheme: theme });
-        await page.getByText('has passed 100 %').waitFor();
+        await page.getByText('has reached 100 %').waitFor();
         expect(await violations(page)).toEqual([]);
         expect(await overflow(page)).toBe(0);
       });

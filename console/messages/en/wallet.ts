@@ -87,11 +87,11 @@ export const wallet = {
       },
     },
     alerts: {
-      key: '“{{name}}” has passed {{percent}} % of its monthly cap: {{spent}} of {{limit}}.',
+      key: '“{{name}}” has reached {{percent}} % of its monthly cap: {{spent}} of {{limit}}.',
       keyThen: 'At 100 %, its requests fail with 402.',
       keyFull: 'Its requests fail with 402 until you raise the cap or the month ends (UTC).',
       openKey: 'Open the key',
-      account: 'Your account has passed {{percent}} % of its monthly budget: {{spent}} of {{limit}}.',
+      account: 'Your account has reached {{percent}} % of its monthly budget: {{spent}} of {{limit}}.',
       accountThen: 'Requests still work.',
       openWallet: 'Open the wallet',
       dismiss: 'Dismiss this alert',

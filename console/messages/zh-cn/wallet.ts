@@ -87,11 +87,11 @@ export const wallet: Translation<typeof english> = {
       },
     },
     alerts: {
-      key: '“{{name}}”的消费已超过每月上限的 {{percent}} %：{{spent}} / {{limit}}。',
+      key: '“{{name}}”的消费已达到每月上限的 {{percent}} %：{{spent}} / {{limit}}。',
       keyThen: '达到 100 % 后，其请求会返回 402。',
       keyFull: '在提高上限或当月结束（UTC）之前，其请求会返回 402。',
       openKey: '打开该密钥',
-      account: '你的账户的消费已超过每月预算的 {{percent}} %：{{spent}} / {{limit}}。',
+      account: '你的账户的消费已达到每月预算的 {{percent}} %：{{spent}} / {{limit}}。',
       accountThen: '请求照常工作。',
       openWallet: '打开钱包',
       dismiss: '关闭此提醒',

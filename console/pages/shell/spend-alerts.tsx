@@ -21,6 +21,11 @@ const DismissAlert = graphql(
           id
           spendAlerts {
             id
+            keyId
+            keyName
+            percent
+            spent
+            limit
           }
         }
         userErrors {
