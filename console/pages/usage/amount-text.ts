@@ -13,7 +13,9 @@ interface AmountWords {
 export function useAmountWords(measure: Measure): AmountWords {
   const { t, i18n } = useTranslation();
   const number = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 1 });
-  const rate = (amount: number) => t('usage.shareOfTokens', { value: number.format(percentOf(amount)) });
+  // Grid lines of small rates differ by hundredths of a percent.
+  const share = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 2 });
+  const rate = (amount: number) => t('usage.shareOfTokens', { value: share.format(percentOf(amount)) });
   if (measure === 'cost') return { textOf: (sums) => moneyText(sums.cost), gridWords: moneyWords };
   if (measure === 'rate')
     return { textOf: (sums) => rate(amountOf(sums, 'rate')), gridWords: (amounts) => amounts.map(rate) };

@@ -1,6 +1,15 @@
 /** How sums become the words and bars of a chart. */
 import { expect, test } from 'vitest';
-import { amountOf, barsOf, bucketsOf, moneyWords, rangeBefore, rangeOfBar, spanOf } from './summary.ts';
+import {
+  amountOf,
+  barsOf,
+  bucketsOf,
+  hasBar,
+  moneyWords,
+  rangeBefore,
+  rangeOfBar,
+  spanOf,
+} from './summary.ts';
 import { timeBarsOf } from './times.ts';
 
 const NOW = Date.parse('2026-11-20T14:30:00Z');
@@ -59,6 +68,16 @@ test('every hour of a span has a bucket, with the sums of each series', () => {
     parts: [{ cost: '0.50', requests: 2, failed: 1, tokens: 15 }],
     before: 500_000,
   });
+});
+
+test('a bar that another time range selected is not in the span', () => {
+  const [hours, days] = [spanOf({ days: '1' }, NOW), spanOf({ days: '7' }, NOW)];
+  expect(
+    ['2026-11-20T14', '2026-11-20T15', '2026-11-19T14', '2026-11-20'].map((id) => hasBar(hours, id)),
+  ).toEqual([true, false, false, false]);
+  expect(['2026-11-20', '2026-11-14', '2026-11-13', '2026-11-20T14'].map((id) => hasBar(days, id))).toEqual([
+    ...[true, true, false, false],
+  ]);
 });
 
 test('a failure rate is in hundredths of a percent, and a bar has the rate of all series together', () => {

@@ -48,6 +48,12 @@ function spanOfDates(from: string, to: string): Span {
   return { from: iso(start), to: iso(end), bucket };
 }
 
+/** Whether the span has the bar, "2026-11-20" or "2026-11-20T14". */
+export function hasBar({ from, to, bucket }: Span, id: string): boolean {
+  const start = rangeOfBar(id).from;
+  return id.includes('T') === (bucket === 'HOUR') && start >= from && start < to;
+}
+
 /** The previous range of the same length. */
 export function rangeBefore({ from, to }: Range): Range {
   const start = Date.parse(from);

@@ -9,7 +9,7 @@ import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { utcDayText } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
 import { barLabel, useBarText } from './bar-text.ts';
-import { bucketsOf, type Span } from './summary.ts';
+import { bucketsOf, rangeOfBar, type Span } from './summary.ts';
 import { msOf, PERCENTILES, type Percentiles, type TimeBucket, timeBarsOf } from './times.ts';
 
 const TimesTable = lazy(async () => ({ default: (await import('./times-table.tsx')).TimesTable }));
@@ -31,7 +31,7 @@ interface TimesPanelProps {
 export function TimesPanel({ span, totals, series, children, choices, ...chart }: TimesPanelProps) {
   const points = new Map(series.map(({ at, percentiles }) => [Date.parse(at), percentiles]));
   const buckets = bucketsOf({ span, points: [], before: [], series: [], measure: 'requests' }).map(
-    ({ id }): TimeBucket => ({ id, percentiles: points.get(timeOf(id)) ?? null }),
+    ({ id }): TimeBucket => ({ id, percentiles: points.get(Date.parse(rangeOfBar(id).from)) ?? null }),
   );
   const selected = buckets.find(({ id }) => id === chart.selected);
   return (
@@ -51,11 +51,6 @@ export function TimesPanel({ span, totals, series, children, choices, ...chart }
       </div>
     </div>
   );
-}
-
-function timeOf(id: string): number {
-  const [day = '', hour = '00'] = id.split('T');
-  return Date.parse(`${day}T${hour}:00:00Z`);
 }
 
 function Figures({ percentiles }: { percentiles: Percentiles | null }) {

@@ -7,6 +7,7 @@ import { BarChart } from '../../components/bar-chart.tsx';
 import { Segmented } from '../../components/field.tsx';
 import { Money, moneyText } from '../../components/money.tsx';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
+import { FIRST_PAGE } from '../../components/search-parameters.ts';
 import { utcDayText } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
 import { useAmountWords } from './amount-text.ts';
@@ -224,7 +225,7 @@ function Bars({ search, measure, buckets, series }: BucketsProps) {
       words={gridWords}
       onSelect={(id) =>
         void navigate({
-          search: { ...search, after: undefined, day: id === search.day ? undefined : id },
+          search: { ...search, ...FIRST_PAGE, day: id === search.day ? undefined : id },
           resetScroll: false,
         })
       }

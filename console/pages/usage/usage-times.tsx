@@ -6,6 +6,7 @@ import { requestIdOf } from '../../client.ts';
 import { useDurationText } from '../../components/duration.ts';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
+import { FIRST_PAGE } from '../../components/search-parameters.ts';
 import type { ResultOf } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
 import type { UsageConditions } from './conditions.ts';
@@ -67,7 +68,7 @@ function Loaded({ search, span, measure, choices, summary }: UsageTimesProps & {
         selected={search.day}
         onSelect={(id) =>
           void navigate({
-            search: { ...search, after: undefined, day: id === search.day ? undefined : id },
+            search: { ...search, ...FIRST_PAGE, day: id === search.day ? undefined : id },
             resetScroll: false,
           })
         }

@@ -4,7 +4,7 @@ import { useQuery } from 'urql';
 import { PageHead } from '../../../components/page-head.tsx';
 import { useEvery } from '../../../components/use-now.ts';
 import { useTranslation } from '../../../translation.ts';
-import { spanOf } from '../../usage/summary.ts';
+import { useSpan } from '../../usage/use-span.ts';
 import { Region } from '../region.tsx';
 import { Attention } from './attention.tsx';
 import { OverviewQuery } from './documents.ts';
@@ -18,7 +18,7 @@ const REFRESH_MS = 30_000;
 /** The page; it refreshes itself every 30 s. */
 export function OverviewPage() {
   const { t } = useTranslation();
-  const span = useMemo(() => spanOf({ days: '1' }, Date.now()), []);
+  const span = useSpan({ days: '1' }, REFRESH_MS);
   const day = useMemo(() => ({ from: span.from, to: span.to }), [span]);
   const [{ data, error }, again] = useQuery({ query: OverviewQuery, variables: { day } });
   useEvery(REFRESH_MS, () => {

@@ -6,8 +6,9 @@ import { Segmented } from '../../../components/field.tsx';
 import { Filter } from '../../../components/menu.tsx';
 import { useEvery } from '../../../components/use-now.ts';
 import { useTranslation } from '../../../translation.ts';
-import { spanOf, type Span } from '../../usage/summary.ts';
+import { hasBar, type Span } from '../../usage/summary.ts';
 import { TimeRange } from '../../usage/time-range.tsx';
+import { useSpan } from '../../usage/use-span.ts';
 import { Region } from '../region.tsx';
 import { type Traffic, TrafficQuery } from './documents.ts';
 import { TRAFFIC_MEASURES, type TrafficSearch, validTrafficSearch } from './search.ts';
@@ -31,7 +32,7 @@ export function TrafficCharts({ title, subject, id }: TrafficChartsProps) {
   const search = validTrafficSearch({ ...useSearch({ strict: false }) });
   const set = useSetSearch();
   const { days, from, to } = search;
-  const span = useMemo(() => spanOf({ days: days ?? USUAL_DAYS, from, to }, Date.now()), [days, from, to]);
+  const span = useSpan({ days: days ?? USUAL_DAYS, from, to }, REFRESH_MS);
   const of = id ?? search.of;
   const variables = useMemo(() => {
     const { bucket, ...range } = span;
@@ -78,11 +79,14 @@ function SubjectFilter({ subject, search, set, rows = [] }: SubjectFilterProps) 
   const [known, setKnown] = useState(rows);
   const added = rows.filter(({ subjectId }) => !known.some((one) => one.subjectId === subjectId));
   if (added.length > 0) setKnown([...known, ...added]);
+  const options = known.map(({ subjectId, name }) => ({ value: subjectId, word: name }));
+  // One without traffic in the time range is not among the rows.
+  const isKnown = search.of === undefined || options.some(({ value }) => value === search.of);
   return (
     <Filter
       name={t(`usage.subjects.${subject}`)}
       value={search.of}
-      options={known.map(({ subjectId, name }) => ({ value: subjectId, word: name }))}
+      options={isKnown ? options : [...options, { value: search.of ?? '', word: search.of ?? '' }]}
       onChange={(of) => set({ of })}
     />
   );
@@ -114,7 +118,9 @@ interface ChartsProps {
 }
 
 function Charts({ subject, search, span, traffic, choices }: ChartsProps) {
-  const [bar, setBar] = useState<string>();
+  const [chosen, setBar] = useState<string>();
+  // Another time range may not have the bar.
+  const bar = chosen !== undefined && hasBar(span, chosen) ? chosen : undefined;
   const onSelect = (id: string) => setBar(id === bar ? undefined : id);
   const measure = search.chart ?? 'requests';
   const table = <TrafficTable {...{ subject, traffic, bar, measure }} />;
