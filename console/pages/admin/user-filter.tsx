@@ -61,8 +61,14 @@ function Choice({ name, onChange }: Pick<UserFilterProps, 'name' | 'onChange'>) 
   const list = useId();
   const [text, setText] = useState('');
   const search = usePaused(text.trim());
-  const [{ data }] = useQuery({ query: UserChoicesQuery, variables: { search }, pause: search === '' });
+  const [{ data, fetching }] = useQuery({
+    query: UserChoicesQuery,
+    variables: { search },
+    pause: search === '',
+  });
   const found = search === '' ? [] : (data?.admin?.users.nodes ?? []);
+  // While it waits for an answer, the list has the users of the former text.
+  const isCurrent = !fetching && search === text.trim();
   const exact = found.find(({ email }) => email === search.toLowerCase())?.id;
   useEffect(() => {
     if (exact !== undefined) onChange(exact);
@@ -74,7 +80,7 @@ function Choice({ name, onChange }: Pick<UserFilterProps, 'name' | 'onChange'>) 
       onSubmit={(event) => {
         event.preventDefault();
         const [first] = found;
-        if (first) onChange(first.id);
+        if (first && isCurrent) onChange(first.id);
       }}
     >
       <span className="flex-none text-table text-ink-2" aria-hidden="true">

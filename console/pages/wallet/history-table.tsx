@@ -22,20 +22,25 @@ export function HistoryTable({ lines }: { lines: readonly Line[] }) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const toggle = (id: string) =>
     setOpen((ids) => new Set(ids.has(id) ? [...ids].filter((one) => one !== id) : [...ids, id]));
-  const dayOf = ({ id, usage }: Line): Day | null =>
-    usage && { ...usage, isOpen: open.has(id), toggle: () => toggle(id) };
+  const dayOf = (line: Line): Day | null =>
+    line.usage && { ...line.usage, isOpen: open.has(idOf(line)), toggle: () => toggle(idOf(line)) };
   return (
     <DataTable
       label={t('wallet.entries')}
       name="entries"
       rows={lines}
-      idOf={({ id }) => id}
+      idOf={idOf}
       columns={columnsOf(t, lines, dayOf)}
       dense
-      below={({ id, usage }) => usage && open.has(id) && <DayEntries day={usage} />}
+      below={(line) => line.usage && open.has(idOf(line)) && <DayEntries day={line.usage} />}
       card={(line) => <LineCard line={line} day={dayOf(line)} />}
     />
   );
+}
+
+/** The id of a line. The service renames the line of today with each new entry, which must not close it. */
+function idOf({ id, usage }: Line): string {
+  return usage ? `${usage.day} ${usage.bucket}` : id;
 }
 
 /** The columns of entries; lines of days fill those that they have values for. */
