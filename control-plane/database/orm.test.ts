@@ -33,6 +33,21 @@ describe('the database', () => {
     expect(await orm.em.fork().execute('select current_user as role')).toEqual([{ role: 'gateway_runtime' }]);
   });
 
+  it.each([false, true])('writes times in UTC in any time zone, as owner: %s', async (asOwner) => {
+    const zoned = await createEmptyDatabase();
+    const name = new URL(zoned.url).pathname.slice(1);
+    const owner = await createOrm(zoned.url, { asOwner: true });
+    await owner.em.fork().execute(`alter database ${name} set timezone = 'Asia/Kathmandu'`);
+    await owner.close(true);
+    const other = await createOrm(zoned.url, { asOwner });
+    const rows = await other.em.fork()
+      .execute(`select '2026-01-01T00:00Z'::timestamptz::text as at, reset_val as zone from pg_settings
+        where name = 'TimeZone'`);
+    await other.close(true);
+    await zoned.drop();
+    expect(rows).toEqual([{ at: '2026-01-01 00:00:00+00', zone: 'Asia/Kathmandu' }]);
+  });
+
   it.each([
     [
       'it refuses connections',

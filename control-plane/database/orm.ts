@@ -14,6 +14,9 @@ import type { WaitNotice } from './migration-lock.ts';
 /** Role of the service's connections. It cannot change rows of the ledger or the audit log. */
 const RUNTIME_ROLE = 'gateway_runtime';
 
+/** Cursors have times as PostgreSQL writes them, in the time zone of the session. */
+const TIMES_IN_UTC = `set timezone = 'UTC'`;
+
 const CONNECTIONS_MAX = 20;
 /** Timeout of the first connection to the database. */
 const FIRST_CONNECTION_MS = 10_000;
@@ -52,7 +55,7 @@ export async function createOrm(databaseUrl: string, options: OrmOptions = {}): 
     driverOptions: {
       // `clientUrl` gives the pool neither the TLS options of the address nor any other of its query.
       connectionString: databaseUrl,
-      onConnect: options.asOwner ? limitLockWaits : takeRuntimeRole,
+      onConnect: options.asOwner ? prepareOwner : takeRuntimeRole,
       onPoolCreated: (pool: Pool) => {
         removeLostConnections(pool);
         options.onPool?.(pool);
@@ -184,12 +187,18 @@ function reasonOf(cause: unknown): string {
   return cause instanceof Error ? cause.message.replaceAll(/\s+/g, ' ') : 'unknown reason';
 }
 
+/** The first statements of every pooled connection of the database owner. */
+async function prepareOwner(client: Client): Promise<void> {
+  await client.query(TIMES_IN_UTC);
+  await limitLockWaits(client);
+}
+
 /**
- * The first statement of every pooled connection. If the role is missing (see createRuntimeRole), nothing
- * changes.
+ * The first statements of every pooled connection, in one message. If the role is missing (see
+ * createRuntimeRole), it is not taken.
  */
 async function takeRuntimeRole(client: Client): Promise<void> {
-  await client.query(`select set_config('role', rolname, false) from pg_roles
+  await client.query(`${TIMES_IN_UTC}; select set_config('role', rolname, false) from pg_roles
     where rolname = '${RUNTIME_ROLE}' and pg_has_role(current_user, oid, 'member')`);
 }
 
