@@ -11,7 +11,7 @@ import { inTransaction } from './sql.ts';
 const KEYS = `query ($first: Int!) { viewer { apiKeys(first: $first) { nodes {
   id groupRatio lastUsedAt lastUsedIp spentThisMonth owner { id wallet { id } } allowedModels { id }
   usageSummary(range: { from: "2026-01-01T00:00:00Z", to: "2026-01-08T00:00:00Z" }, bucket: DAY) {
-    totals { requests } series { at } }
+    totals { requests } series { at } timings { totals { duration { p50Ms } } series { at } } }
 } } } }`;
 const CATALOG = `query ($first: Int!) { catalog(first: $first) { nodes {
   id prices { group } deprecation { retiresAt } routes { id model { id } provider { id } } } } }`;

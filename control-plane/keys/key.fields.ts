@@ -10,6 +10,7 @@ import { DateRange } from '../graphql/inputs.ts';
 import { modelsByIds, ratiosForAll, usersById } from '../lookups.ts';
 import { DateTime, Decimal, Money } from '../graphql/scalars.ts';
 import type { Summary } from '../usage/summary.service.ts';
+import { timingSets } from '../usage/timing.service.ts';
 import { UsageBucket, UsageSummary } from '../usage/usage.types.ts';
 import type { DisabledReason, KeyRow, KeyState } from './key.entity.ts';
 import { gracePeriodEnd } from './key.grace-period.ts';
@@ -19,6 +20,7 @@ import {
   spendsOfKeys,
   summariesByKey,
   summaryKey,
+  timingsByKey,
   totalsBeforeByKey,
   lastUsesOfKeys,
 } from './key.usage.ts';
@@ -118,12 +120,7 @@ export class KeyFields {
       return {
         ...summary,
         before: () => context.batches.load(totalsBeforeByKey, batchKey),
-        timings: () =>
-          context.usage.timings(
-            context.em,
-            { range, conditions: { keyIds: [key.id] }, byOwner: true },
-            { groupBy: null, bucket: bucket ?? null },
-          ),
+        timings: async () => (await context.batches.load(timingsByKey, batchKey)) ?? timingSets([]),
       };
     } catch (error) {
       if (error instanceof UserFailure) throw requestError('BAD_USER_INPUT', error.message);

@@ -6,6 +6,8 @@ import { query, sql, toDate } from '../database/sql.ts';
 import { summariesOfKeys, totalsBeforeOfKeys } from '../usage/summary.service.ts';
 import type { KeySpan, PresentSummary } from '../usage/summary.service.ts';
 import type { Totals } from '../usage/summary.sets.ts';
+import { timingsOfKeys } from '../usage/timing.service.ts';
+import type { SummaryTimings } from '../usage/timing.service.ts';
 
 /** Time and client IP of the last request with a key. */
 export interface LastUse {
@@ -79,7 +81,8 @@ export async function spendsOfKeys(
 }
 
 /**
- * Encodes a request for the summary of one key as a batch key of `summariesByKey` and `totalsBeforeByKey`.
+ * Encodes a request for the summary of one key as a batch key of `summariesByKey`, `totalsBeforeByKey` and
+ * `timingsByKey`.
  */
 export function summaryKey(keyId: string, { range, bucket }: KeySpan): string {
   return JSON.stringify([range.from.getTime(), range.to.getTime(), bucket, keyId]);
@@ -99,6 +102,14 @@ export function totalsBeforeByKey(
   summaryKeys: readonly string[],
 ): Promise<ReadonlyMap<string, Totals>> {
   return bySpans(summaryKeys, (ids, { range }) => totalsBeforeOfKeys(em, ids, range));
+}
+
+/** The times of succeeded requests for these summary keys, with one query per span. */
+export function timingsByKey(
+  em: EntityManager,
+  summaryKeys: readonly string[],
+): Promise<ReadonlyMap<string, SummaryTimings>> {
+  return bySpans(summaryKeys, (ids, span) => timingsOfKeys(em, ids, span));
 }
 
 /** Groups the summary keys by span and calls `load` once per span. */

@@ -66,6 +66,22 @@ export async function timingsOf(
   );
 }
 
+/** The times of each key, by key id, from one query. A key without succeeded requests has no times. */
+export async function timingsOfKeys(
+  em: EntityManager,
+  keyIds: readonly string[],
+  { range, bucket }: { range: SummarySpan['range']; bucket: BucketWidth | null },
+): Promise<ReadonlyMap<string, SummaryTimings>> {
+  const rows = await percentilesOf(em, sql`(${hoursOf({ keyIds }, hoursIn(range))})`, {
+    point: bucket ? BUCKETS[bucket] : undefined,
+    key: COLUMNS.KEY,
+    isKeyed: true,
+  });
+  const byKey = Map.groupBy(rows, ({ key }) => key);
+  const rowsOfKey = (id: string): TimingRow[] => (byKey.get(id) ?? []).map((row) => ({ ...row, key: null }));
+  return new Map(keyIds.map((id) => [id, timingSets(rowsOfKey(id))]));
+}
+
 /** Arranges rows as sets. */
 export function timingSets(rows: readonly TimingRow[]): SummaryTimings {
   const totals = rows.find(({ at, key }) => at === null && key === null)?.timings;
