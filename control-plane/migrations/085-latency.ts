@@ -45,7 +45,7 @@ const TRAFFIC = `
     subject_id text not null,
     requests integer not null check (requests > 0),
     failed integer not null check (failed between 0 and requests),
-    primary key (subject, hour, subject_id)
+    primary key (hour, subject, subject_id)
   );
   create table traffic_timing (
     subject text not null check (subject in ('NODE', 'UPSTREAM')),
@@ -54,7 +54,7 @@ const TRAFFIC = `
     measure text not null check (measure in ('DURATION', 'TTFT')),
     buckets smallint[] not null,
     counts integer[] not null check (cardinality(counts) = cardinality(buckets)),
-    primary key (subject, hour, subject_id, measure)
+    primary key (hour, subject, subject_id, measure)
   );
   create table hour_summed (
     hour timestamptz primary key,

@@ -5,6 +5,7 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { CHAT_FAMILIES } from '@gateway/shared/catalog';
+import { earlierOfBothClocks } from '../database/prune.ts';
 import { inTransaction, query, sql } from '../database/sql.ts';
 import { ANSWERED_OUTCOMES, FAILED_CODES, FAILED_OUTCOMES, UPTIME_DAYS } from './uptime.rules.ts';
 
@@ -22,7 +23,7 @@ export function rollUpRecent(em: EntityManager): Promise<void> {
 /** Sums up all hours of the status page whose rows changed, and deletes older sums. */
 export async function rollUpAll(em: EntityManager): Promise<void> {
   await rollUp(em, KEEP_DAYS * DAY_HOURS);
-  const old = sql`hour < clock_timestamp() - make_interval(days => ${KEEP_DAYS})`;
+  const old = sql`hour < ${earlierOfBothClocks()} - make_interval(days => ${KEEP_DAYS})`;
   await query(em, sql`delete from uptime_hour where ${old}`);
   await query(em, sql`delete from uptime_hour_read where ${old}`);
 }
@@ -37,7 +38,7 @@ function changedHours(em: EntityManager, hours: number): Promise<{ hour: string 
     em,
     sql`
     select log.hour::text from (select hour, sum(requests)::bigint as requests from usage_hour_all
-      where hour > clock_timestamp() - make_interval(hours => ${hours}) group by hour) log
+      where hour > now() - make_interval(hours => ${hours}) group by hour) log
     left join uptime_hour_read as done on done.hour = log.hour
     where done.requests is distinct from log.requests and not exists (select from usage_partition p
       where p.dropped_at is not null and log.hour >= p.lower_at and log.hour < p.upper_at)

@@ -4,6 +4,7 @@
  * run changes nothing. An hour is computed again when the log has another number of rows for it.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { earlierOfBothClocks } from '../database/prune.ts';
 import { inTransaction, query, sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
 import { FAILED_CODES, FAILED_OUTCOMES } from '../status/uptime.rules.ts';
@@ -17,55 +18,66 @@ const RECENT_HOURS = 50;
 const HOURS_PER_RUN = 1000;
 const DAY_HOURS = 24;
 /**
- * An unfinished hour with more rows is computed again only after it grew by a tenth, so that a busy hour is
- * read about ten times in all and not once per run.
+ * The frequent run computes an hour with more rows again only after it grew by a tenth, so that a busy hour is
+ * not read in each run. The hourly run computes every changed hour.
  */
 const ROWS_OFTEN = 100_000;
 const TABLES = ['usage_timing', 'usage_timing_all', 'traffic_hour', 'traffic_timing'] as const;
 
-/** Computes the hours of the last two days whose rows changed. */
+/** Conditions on hours and their numbers of rows. */
+interface HoursToCompute {
+  hours: Statement;
+  /** Compares `log.requests` with `done.requests`. */
+  grew: Statement;
+}
+
+/** Computes the hours of the last two days whose rows changed; large hours only if they grew by a tenth. */
 export function sumUpHours(em: EntityManager): Promise<void> {
-  return sumUp(em, RECENT_HOURS);
+  const grew = sql`(done.requests is null or log.requests < ${ROWS_OFTEN}
+    or log.requests >= done.requests * 1.1)`;
+  return sumUp(em, RECENT_HOURS, grew);
 }
 
 /**
- * Computes missing hours, as after an update from a release without these sums, and deletes the sums of hours
- * beyond the longest range of a summary.
+ * Computes all changed hours, and missing ones, as after an update from a release without these sums. Deletes
+ * the sums of hours beyond the longest range of a summary.
  */
 export async function sumUpAllHours(em: EntityManager): Promise<void> {
-  await sumUp(em, KEEP_DAYS * DAY_HOURS);
+  await sumUp(em, KEEP_DAYS * DAY_HOURS, sql`true`);
+  const old = sql`hour < ${earlierOfBothClocks()} - make_interval(days => ${KEEP_DAYS})`;
   for (const table of [...TABLES, 'hour_summed'])
-    await query(em, {
-      text: `delete from ${table} where hour < clock_timestamp() - make_interval(days => $1)`,
-      values: [KEEP_DAYS],
-    });
+    await query(em, { text: `delete from ${table} where ${old.text}`, values: old.values });
 }
 
-async function sumUp(em: EntityManager, hours: number): Promise<void> {
-  for (const { hour } of await changedHours(em, hours)) await sumUpHour(em, hour);
+async function sumUp(em: EntityManager, hours: number, grew: Statement): Promise<void> {
+  const recent = sql`hour > now() - make_interval(hours => ${hours})`;
+  for (const { hour } of await changedHours(em, { hours: recent, grew })) await sumUpHour(em, hour, grew);
 }
 
 /** Hours to compute, newest first. Dropped months are left out. */
-function changedHours(em: EntityManager, hours: number): Promise<{ hour: string }[]> {
+function changedHours(em: EntityManager, { hours, grew }: HoursToCompute): Promise<{ hour: string }[]> {
   return query(
     em,
     sql`
     select log.hour::text from (select hour, sum(requests)::bigint as requests from usage_hour_all
-      where hour > clock_timestamp() - make_interval(hours => ${hours}) group by hour) log
+      where ${hours} group by hour) log
     left join hour_summed as done on done.hour = log.hour
-    where done.requests is distinct from log.requests
-      and (done.requests is null or log.requests < ${ROWS_OFTEN} or log.requests >= done.requests * 1.1
-        or log.hour < date_trunc('hour', clock_timestamp(), 'UTC'))
+    where done.requests is distinct from log.requests and ${grew}
       and not exists (select from usage_partition p
         where p.dropped_at is not null and log.hour >= p.lower_at and log.hour < p.upper_at)
     order by log.hour desc limit ${HOURS_PER_RUN}`,
   );
 }
 
-/** Computes one hour. The lock prevents that an older count replaces a newer one. */
-async function sumUpHour(em: EntityManager, hour: string): Promise<void> {
+/**
+ * Computes one hour, unless another control plane has just computed it. The lock prevents that an older count
+ * replaces a newer one.
+ */
+async function sumUpHour(em: EntityManager, hour: string, grew: Statement): Promise<void> {
   await inTransaction(em, async (inner) => {
     await query(inner, sql`select pg_advisory_xact_lock(hashtextextended('hour sums', 0))`);
+    const hours = sql`hour = ${hour}::timestamptz`;
+    if ((await changedHours(inner, { hours, grew })).length === 0) return;
     for (const table of TABLES)
       await query(inner, { text: `delete from ${table} where hour = $1::timestamptz`, values: [hour] });
     await query(inner, insertSums(hour));

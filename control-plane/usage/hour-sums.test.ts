@@ -11,6 +11,8 @@ import { settle } from './settlement.service.ts';
 import { summarise } from './summary.service.ts';
 import type { BucketWidth, Dimension } from './summary.sets.ts';
 import type { Percentiles } from './timing.buckets.ts';
+import { timingsOfKeys } from './timing.service.ts';
+import type { SummaryTimings } from './timing.service.ts';
 import { trafficOf } from './traffic.service.ts';
 import type { UsageConditions } from './usage.service.ts';
 
@@ -61,6 +63,33 @@ function recordOf(index: number): ReportedUsage {
 
 async function settleAt(nodeId: string, of: readonly ReportedUsage[]): Promise<void> {
   await settle(money.em(), { node: { ...SYSTEM_ACTOR, kind: 'NODE', id: nodeId }, records: of });
+}
+
+const SUMS = ['usage_timing', 'usage_timing_all', 'traffic_hour', 'traffic_timing'];
+
+/** An hour of `day` that has sums. */
+const summedHour = new Date(hour - 5 * HOUR_MS);
+
+/** Deletes the sums of an hour. Returns the number of rows that they were computed from. */
+async function forget(at: Date): Promise<{ requests: string }[]> {
+  for (const table of SUMS)
+    await query(money.em(), { text: `delete from ${table} where hour = $1`, values: [at] });
+  return query(money.em(), sql`delete from hour_summed where hour = ${at} returning requests`);
+}
+
+/** Number of rows of each table from more than 400 days ago. */
+async function oldSums(): Promise<number[]> {
+  const counts = [];
+  for (const table of [...SUMS, 'hour_summed']) {
+    const text = `select from ${table} where hour < now() - interval '400 days'`;
+    counts.push((await query(money.em(), { text, values: [] })).length);
+  }
+  return counts;
+}
+
+async function timesOfDay(): Promise<SummaryTimings> {
+  const request = { range: day, conditions: {}, groupBy: [], bucket: null };
+  return (await summarise(money.em(), request)).timings();
 }
 
 const day = { from: new Date(hour - 24 * HOUR_MS), to: new Date(hour + HOUR_MS) };
@@ -156,11 +185,80 @@ describe('the times of a summary', () => {
     expect(await found()).toEqual({ ttft: null, duration: zero });
   });
 
-  it('are kept when missing hours are computed and old ones deleted', async () => {
-    const request = { range: day, conditions: {}, groupBy: [], bucket: null };
-    const before = await (await summarise(money.em(), request)).timings();
+  it('are the same for one key and for many keys in one query', async () => {
+    const keyIds = ['key_0', 'key_1', 'key_none'];
+    const many = await timingsOfKeys(money.em(), keyIds, { range: day, bucket: 'HOUR' });
+    expect([...many.keys()]).toEqual(keyIds);
+    for (const [id, timings] of many) {
+      const request = { range: day, conditions: { keyIds: [id] }, groupBy: [], bucket: 'HOUR' } as const;
+      expect(timings).toEqual(await (await summarise(money.em(), request)).timings());
+    }
+    expect(many.get('key_0')?.series).not.toEqual([]);
+    expect(many.get('key_0')).not.toEqual(many.get('key_1'));
+  });
+
+  it('of a missing hour are computed, and those of more than 400 days ago deleted', async () => {
+    const before = await timesOfDay();
+    await forget(summedHour);
+    expect(await timesOfDay()).not.toEqual(before);
+    for (const table of [...SUMS, 'hour_summed'])
+      await query(money.em(), {
+        text: `insert into ${table} select (jsonb_populate_record(t, jsonb_build_object(
+          'hour', date_trunc('hour', now() - interval '401 days')))).* from ${table} t limit 1`,
+        values: [],
+      });
+    expect(await oldSums()).toEqual([1, 1, 1, 1, 1]);
     await sumUpAllHours(money.em());
-    expect(await (await summarise(money.em(), request)).timings()).toEqual(before);
+    expect(await timesOfDay()).toEqual(before);
+    expect(await oldSums()).toEqual([0, 0, 0, 0, 0]);
+  });
+
+  it('of an hour are computed once by control planes that run together', async () => {
+    const [noted] = await forget(summedHour);
+    const missing = await timesOfDay();
+    let running: Promise<void> | undefined;
+    await money.em().transactional(async (em) => {
+      await query(em, sql`select pg_advisory_xact_lock(hashtextextended('hour sums', 0))`);
+      running = sumUpHours(money.em());
+      const waiting = sql`select from pg_locks where locktype = 'advisory' and not granted
+        and database = (select oid from pg_database where datname = current_database())`;
+      await expect.poll(() => query(money.em(), waiting)).toHaveLength(1);
+      await query(em, sql`insert into hour_summed values (${summedHour}, ${noted?.requests})`);
+    });
+    await running;
+    expect(await timesOfDay()).toEqual(missing);
+    await forget(summedHour);
+    await sumUpHours(money.em());
+    expect(await timesOfDay()).not.toEqual(missing);
+  });
+});
+
+describe('an hour with more than 100,000 requests', () => {
+  const at = new Date(hour - (SPREAD_HOURS + 5) * HOUR_MS);
+  const noted = 200_000;
+
+  /** Runs the job when the log has these rows. Returns whether it computed the hour. */
+  async function isComputed(run: typeof sumUpHours, requests: number): Promise<boolean> {
+    await query(money.em(), sql`insert into hour_summed values (${at}, ${noted})`);
+    await query(
+      money.em(),
+      sql`insert into usage_hour_all (hour, model_name, pool_id, billing_group, source, status, requests,
+        input_tokens, output_tokens, cost) values (${at}, 'x', '', 'x', 'x', 'x', ${requests}, 0, 0, 0)`,
+    );
+    await run(money.em());
+    await query(money.em(), sql`delete from usage_hour_all where hour = ${at}`);
+    const [row] = await forget(at);
+    return row?.requests !== String(noted);
+  }
+
+  it('is computed again every minute only if it grew by a tenth', async () => {
+    expect(await isComputed(sumUpHours, noted + 1)).toBe(false);
+    expect(await isComputed(sumUpHours, noted + noted / 10)).toBe(true);
+  });
+
+  it('is computed again by the hourly run if it changed at all', async () => {
+    expect(await isComputed(sumUpAllHours, noted)).toBe(false);
+    expect(await isComputed(sumUpAllHours, noted + 1)).toBe(true);
   });
 });
 
