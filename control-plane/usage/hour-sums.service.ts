@@ -18,8 +18,8 @@ const RECENT_HOURS = 50;
 const HOURS_PER_RUN = 1000;
 const DAY_HOURS = 24;
 /**
- * The frequent run computes an hour with more rows again only after it grew by a tenth, so that a busy hour is
- * not read in each run. The hourly run computes every changed hour.
+ * The frequent run computes an hour with more rows again only after it grew by a tenth, so that a busy hour
+ * is not read in each run. The hourly run computes every changed hour.
  */
 const ROWS_OFTEN = 100_000;
 const TABLES = ['usage_timing', 'usage_timing_all', 'traffic_hour', 'traffic_timing'] as const;
