@@ -1,5 +1,6 @@
 /** Creates the distributions of times by hour, and the traffic of upstreams and nodes. */
 import { Migration } from '@mikro-orm/migrations';
+import { LOCK_MONEY } from './money-locks.ts';
 
 /**
  * Counts of requests by bucket of their time; see usage/timing.buckets.ts. Only succeeded requests have times
@@ -62,9 +63,12 @@ const TRAFFIC = `
   );
 `;
 
-/** Creates the tables; a job fills them from the usage log. */
+/**
+ * Creates the tables; a job fills them from the usage log. Later migrations, which usually run in the same
+ * transaction, change tables of the ledger.
+ */
 export class Latency extends Migration {
   override up(): void {
-    for (const part of [TIMINGS, TRAFFIC]) this.addSql(part);
+    for (const part of [LOCK_MONEY, TIMINGS, TRAFFIC]) this.addSql(part);
   }
 }

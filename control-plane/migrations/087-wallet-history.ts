@@ -1,5 +1,6 @@
 /** Creates the sums of usage by day that the history of a wallet shows. */
 import { Migration } from '@mikro-orm/migrations';
+import { LOCK_MONEY } from './money-locks.ts';
 
 /**
  * A row of `wallet_usage_day` is written once, after its day has ended. Entries from `next_seq` on are not
@@ -31,6 +32,7 @@ const TABLES = `
 /** Creates the tables and the index. */
 export class WalletHistory extends Migration {
   override up(): void {
+    this.addSql(LOCK_MONEY);
     this.addSql(TABLES);
   }
 }

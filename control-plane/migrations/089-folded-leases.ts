@@ -3,6 +3,7 @@
  * are added to one row for each wallet and month. Ledger entries and charges stay.
  */
 import { Migration } from '@mikro-orm/migrations';
+import { LOCK_MONEY } from './money-locks.ts';
 
 /** `month` is the month (UTC) of the grant. Amounts are in micro-USD. */
 const TABLES = `
@@ -166,6 +167,6 @@ const FOLDING = `
 /** Creates the folded sums, their guards, and the function that folds. */
 export class FoldedLeases extends Migration {
   override up(): void {
-    for (const part of [TABLES, ENTRIES, GUARDS, FOLDING]) this.addSql(part);
+    for (const part of [LOCK_MONEY, TABLES, ENTRIES, GUARDS, FOLDING]) this.addSql(part);
   }
 }

@@ -1,0 +1,74 @@
+/** The locks of pending migrations: they give way to transactions of traffic, whatever these lock first. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { migrate } from '../control-plane/database/orm.ts';
+import { migrations } from '../control-plane/migrations/index.ts';
+import { createEmptyDatabase } from './database.ts';
+import type { TestDatabase } from './database.ts';
+
+const UNTIL_MS = 20_000;
+const POLL_MS = 20;
+/** The tables that the transaction which waits for a lock has locked against writers. */
+const HELD = `select array(select h.relation::regclass || ' ' || h.mode from pg_locks h
+    where h.pid = w.pid and h.granted and h.locktype = 'relation'
+      and h.mode in ('ShareLock', 'ShareRowExclusiveLock', 'AccessExclusiveLock')) as held
+  from pg_locks w join pg_database d on d.oid = w.database
+  where not w.granted and w.locktype = 'relation' and d.datname = current_database() limit 1`;
+const ACCOUNT = 'select from ledger_account for no key update';
+const LEASE = 'select from wallet_lease for no key update';
+
+let database: TestDatabase;
+let traffic: pg.Client;
+let watcher: pg.Client;
+beforeEach(async () => {
+  database = await createEmptyDatabase();
+  traffic = new pg.Client({ connectionString: database.url });
+  watcher = new pg.Client({ connectionString: database.url });
+  await traffic.connect();
+  await watcher.connect();
+});
+afterEach(async () => {
+  await traffic.end();
+  await watcher.end();
+  await database.drop();
+});
+
+/** What the migration has locked when it waits for a lock. */
+async function heldWhileWaiting(): Promise<string[]> {
+  const end = Date.now() + UNTIL_MS;
+  while (Date.now() < end) {
+    const { rows } = await watcher.query<{ held: string[] }>(HELD);
+    if (rows[0]) return rows[0].held;
+    await sleep(POLL_MS);
+  }
+  throw new Error('The migration did not wait for a lock.');
+}
+
+/** Migrates from before the named migration, beside a transaction that runs two statements. */
+async function migrateBeside(name: string, first: string, second: string): Promise<string[]> {
+  const at = migrations.findIndex((one) => one.name === name);
+  await migrate(database.url, migrations.slice(0, at));
+  await traffic.query('begin');
+  await traffic.query(first);
+  const migrated = migrate(database.url);
+  const held = await heldWhileWaiting();
+  await traffic.query(second);
+  await traffic.query('commit');
+  await migrated;
+  return held;
+}
+
+describe.each(['085-latency', '087-wallet-history', '089-folded-leases'])(
+  'an upgrade from before %s',
+  (name) => {
+    it('waits for a grant, which locks accounts first, before it works, and both end', async () => {
+      const held = await migrateBeside(name, ACCOUNT, 'update wallet_lease set released = released');
+      expect(held).toEqual(['wallet_lease AccessExclusiveLock']);
+    });
+
+    it('waits for a report, which locks a lease first, without a lock, and both end', async () => {
+      expect(await migrateBeside(name, LEASE, ACCOUNT)).toEqual([]);
+    });
+  },
+);
