@@ -136,9 +136,8 @@ class Gate {
     const limit = claimant.rank === 'anonymous' ? BODY_BYTES : LARGE_BODY_BYTES;
     if (length === null && claimant.rank !== 'node') throw missingLength();
     if (length !== null && length > limit) throw tooLarge(limit);
-    const waitMs = (length ?? limit) > PENALTY_BODY_BYTES ? this.#penalties.waitMs(claimant) : 0;
-    if (waitMs > 0) throw tooMuchRefused(waitMs);
-    if (!isWebhook(request) && !this.#reading.has(claimant)) throw new BodyRefusal(429, TOO_MUCH_READING);
+    // Events of the payment processor do not wait for strangers of the same network.
+    if (!isWebhook(request)) this.#checkCost(claimant, length ?? limit);
     const take = (resource: Shares, amount: number): boolean => {
       const giveBack = isClosed ? null : resource.take(claimant, amount);
       held.push(giveBack);
@@ -148,6 +147,13 @@ class Gate {
     // The whole length is counted at once, so that a body is refused before it is read.
     if (!take(this.#requests, 1) || !grow(length ?? 0)) throw new BodyRefusal(429, TOO_MANY);
     return { limit: length ?? limit, grow: length === null ? grow : () => true, claimant };
+  }
+
+  /** Throws BodyRefusal if the caller's earlier bodies took too much CPU time for one of this length. */
+  #checkCost(claimant: Claimant, length: number): void {
+    const waitMs = length > PENALTY_BODY_BYTES ? this.#penalties.waitMs(claimant) : 0;
+    if (waitMs > 0) throw tooMuchRefused(waitMs);
+    if (!this.#reading.has(claimant)) throw new BodyRefusal(429, TOO_MUCH_READING);
   }
 }
 

@@ -7,6 +7,7 @@ import { CHUNKED_REFUSAL_MS, REFUSED_WORK } from '@gateway/shared/refused-work';
 import { startTestApp } from '../../test/control/app.ts';
 import type { TestApp } from '../../test/control/app.ts';
 import { PENALTY_BODY_BYTES } from '../limits.ts';
+import { WEBHOOK_PATH } from '../payments/card/webhook.routes.ts';
 
 const NODE = { id: 'nod_01ARZ3NDEKTSV4RRFFQ69G5FAV', name: 'node-1' };
 const AS_NODE = `Authorization: Bearer gnt_${'a'.repeat(42)}\r\n`;
@@ -52,8 +53,8 @@ class Caller {
   }
 
   /** The head of the answer to a body of JSON. */
-  async post(body: string): Promise<string> {
-    const head = `POST /graphql HTTP/1.1\r\nHost: localhost\r\n${this.credential}`;
+  async post(body: string, path = '/graphql'): Promise<string> {
+    const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\n${this.credential}`;
     const type = 'Content-Type: application/json\r\n';
     this.#socket.write(`${head}${type}Content-Length: ${body.length}\r\n\r\n${body}`);
     return String(((await once(this.#socket, 'data')) as [Buffer])[0]);
@@ -111,6 +112,15 @@ describe('a caller with many refused bodies', () => {
     expect(await stranger.post(SMALL)).toContain('HTTP/1.1 200');
     expect(await good.post(LARGE)).toContain('HTTP/1.1 200');
     for (const caller of [stranger, good]) caller.end();
+  });
+
+  it('as a stranger does not delay events of the card processor', async () => {
+    const [stranger, processor] = [new Caller(NOBODY), new Caller(NOBODY)];
+    await processor.post(SMALL);
+    expect(await stranger.provoke()).toMatch(/^HTTP\/1\.1 429 /);
+    // Without settings of payments, the route answers 404.
+    expect(await processor.post(LARGE, WEBHOOK_PATH)).toContain('Payments by card are not configured');
+    for (const caller of [stranger, processor]) caller.end();
   });
 
   it('behind a proxy gets 429 for a large one, and others behind it do not', async () => {
