@@ -219,9 +219,13 @@ export function storedSecret(access: UpstreamAccess | null, text: string): Store
     if (!key) throw invalid('Paste the whole JSON key file of the service account.', 'secret');
     return { secret: writeServiceAccountKey(key), suffix: key.privateKeyId.slice(-SUFFIX_LENGTH), binding };
   }
-  if (auth === 'AZURE_ENTRA' && text.startsWith('-----BEGIN ')) {
+  if (auth === 'AZURE_ENTRA' && text.includes('-----BEGIN ')) {
     const pem = splitPem(text);
-    if (!pem) throw invalid('Paste the certificate and its private key, both in PEM.', 'secret');
+    if (!pem || !isPrivateKey(pem.privateKey, ['rsa']))
+      throw invalid(
+        'Paste the certificate and its private key in PEM, an RSA key without a password.',
+        'secret',
+      );
     return { ...storedPair(pem, ['rsa']), binding };
   }
   if (text === '' || text.length > SECRET_LENGTH_MAX || /[^\x21-\x7e]/.test(text)) {

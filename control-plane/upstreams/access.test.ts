@@ -1,5 +1,5 @@
 /** Tests over the API how upstreams are reached: rules, secrets of each kind, and what nodes receive. */
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +18,7 @@ const PROVIDER = `mutation ($input: AdminProviderInput!) { adminProviderUpsert(i
   provider { id version access { auth region query { name value } } credentials { enabled } }
   userErrors { code field message } } }`;
 const CREDENTIAL = `mutation ($input: AdminCredentialInput!) { adminCredentialAdd(input: $input) {
-  provider { credentials { id suffix enabled } } userErrors { code field } } }`;
+  provider { credentials { id suffix enabled } } userErrors { code field message } } }`;
 const PROBE = `mutation ($input: AdminProbeInput!) { adminProviderProbe(input: $input) {
   result { ok status error } userErrors { code } } }`;
 
@@ -245,7 +245,14 @@ describe('the access of an upstream', () => {
     ]);
     for (const wrong of [rsa.key, rsa.key + other.certificate, ec.key + ec.certificate])
       expect(codesOf(await add(id, wrong), 'adminCredentialAdd')).toEqual(['INVALID']);
-    const added = await add(id, `${rsa.key}${rsa.certificate}\n`);
+    const locked = createPrivateKey(rsa.key).export({
+      ...{ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' },
+    });
+    for (const key of [ec.key, String(locked), rsa.key.replaceAll(' PRIVATE', ' EC PRIVATE')])
+      expect(JSON.stringify(await add(id, `${key}${rsa.certificate}`))).toContain(
+        'an RSA key without a password',
+      );
+    const added = await add(id, `Bag Attributes\n${rsa.key}${rsa.certificate}\n`);
     const [credential] = pick<{ id: string; suffix: string }[]>(
       added,
       'adminCredentialAdd',
