@@ -34,7 +34,7 @@ import { sumUpAllHours, sumUpHours } from './usage/hour-sums.service.ts';
 import { dropPartitions, makePartitions } from './usage/retention.service.ts';
 import type { PartitionWidth } from './process/settings.ts';
 import { sweepLeases } from './wallet/lease.end.ts';
-import { foldLeases } from './wallet/lease.fold.ts';
+import { FOLD_LEASES, foldLeases } from './wallet/lease.fold.ts';
 import { pruneRefusals } from './wallet/lease.refusals.ts';
 import { warnLowBalances } from './wallet/notice.service.ts';
 import { sendSpendAlerts } from './wallet/spend-alert.service.ts';
@@ -88,7 +88,7 @@ type JobPlan = Omit<Job, 'name' | 'work'> & { work(context: JobContext): Promise
 /** The jobs by name, in the order in which the console shows them. The database stores the names. */
 const PLANS = {
   leases: { everyMs: SWEEP_LEASES_MS, work: sweepMoney },
-  'closed leases': { everyMs: PRUNE_MS, work: ({ em }) => foldLeases(em()) },
+  'closed leases': { ...FOLD_LEASES, work: ({ em }) => foldLeases(em()) },
   ledger: { ...CHECK_LEDGER, work: ({ em, log }) => checkLedger(em(), log) },
   pools: { everyMs: CHECK_POOLS_MS, work: ({ em }) => runPoolJobs(em()) },
   payments: { everyMs: PAYMENTS_MS, work: runPayments },

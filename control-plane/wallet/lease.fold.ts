@@ -15,7 +15,13 @@ export const FOLD_AFTER_DAYS = 30;
 /** Maximum number of leases folded in one transaction. */
 const BATCH_LEASES = 500;
 /** A run begins no further transaction after this time, in ms. */
-const RUN_MS = 60_000;
+const RUN_MS = 20_000;
+const FOLD_LEASES_MS = 60_000;
+/** Idle time after a run, as a multiple of its duration, should a batch take much longer than a run may. */
+const FOLD_REST_TIMES = 1;
+
+/** Schedule of folding: every minute, hence at most a third of the time. */
+export const FOLD_LEASES = { everyMs: FOLD_LEASES_MS, idleFactor: FOLD_REST_TIMES };
 
 /** Size of one run. */
 interface FoldRun {
