@@ -34,7 +34,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** What the migration has locked when it waits for a lock. */
+/** The locks of the migration when it waits for a further one. */
 async function heldWhileWaiting(): Promise<string[]> {
   const end = Date.now() + UNTIL_MS;
   while (Date.now() < end) {
