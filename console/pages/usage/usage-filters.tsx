@@ -1,6 +1,7 @@
 /** The filters of the usage page; their values are in the address. */
 import { useNavigate } from '@tanstack/react-router';
 import { Filter } from '../../components/menu.tsx';
+import { FIRST_PAGE } from '../../components/search-parameters.ts';
 import { SearchField } from '../../components/search-field.tsx';
 import { useTranslation } from '../../translation.ts';
 import { useBarText } from './bar-text.ts';
@@ -19,7 +20,7 @@ export function UsageFilters({ search, models, keyNames, poolNames }: UsageFilte
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/usage' });
   const set = (change: Partial<UsageSearch>) =>
-    void navigate({ search: { ...search, after: undefined, ...change } });
+    void navigate({ search: { ...search, ...FIRST_PAGE, ...change } });
   const filters = [
     { field: 'model', options: models.map((value) => ({ value, word: value })) },
     { field: 'key', options: [...keyNames].map(([value, word]) => ({ value, word })) },

@@ -2,6 +2,7 @@
 import { clsx } from 'clsx';
 import { TriangleAlert } from 'lucide-react';
 import { Filter } from '../../../components/menu.tsx';
+import { FIRST_PAGE } from '../../../components/search-parameters.ts';
 import { useTranslation } from '../../../translation.ts';
 import { UserFilter } from '../user-filter.tsx';
 import { DEPOSIT_STATES, type PaymentsSearch, TOP_UP_METHODS, TOP_UP_STATES } from './filters.ts';
@@ -16,7 +17,7 @@ interface FiltersProps {
 /** The filters. A change leads to the first page. */
 export function TopUpFilters({ search, onSearch, deposits }: FiltersProps) {
   const { t } = useTranslation();
-  const set = (change: PaymentsSearch) => onSearch({ ...search, after: undefined, ...change });
+  const set = (change: PaymentsSearch) => onSearch({ ...search, ...FIRST_PAGE, ...change });
   const states = deposits ? [...DEPOSIT_STATES, 'CREDITED' as const] : TOP_UP_STATES;
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2">
