@@ -1,4 +1,5 @@
 /** No user or administrator can change objects of another user through the mutations of users. */
+import { createHash } from 'node:crypto';
 import { getNamedType, graphql, isInputObjectType, isObjectType } from 'graphql';
 import type { GraphQLField } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -99,6 +100,9 @@ const ATTEMPTS: Readonly<Record<string, readonly Attempt[]>> = {
   webhookEndpointDelete: [{ ids: { id: 'webhook' } }],
 };
 
+/** Ids of spend alerts begin with it. */
+const digestOf = (id: string): string => createHash('sha256').update(id).digest('hex').slice(0, 32);
+
 /** Id fields of public objects, or that have no effect without an owned id of ATTEMPTS. */
 const NOT_OWNED: ReadonlySet<string> = new Set([
   'apiKeyCreate.allowedModelIds',
@@ -165,7 +169,7 @@ describe('objects of another user', () => {
       quote: newId('quo'),
       renewal: newId('quo'),
       session: '',
-      spendAlert: `${key.id}:${new Date().toISOString().slice(0, 7)}:50`,
+      spendAlert: `${digestOf(key.id)}:${new Date().toISOString().slice(0, 7)}:50`,
       topUp: newId('top'),
       webhook: newId('whe'),
       webhookDelivery: newId('whd'),
@@ -306,5 +310,7 @@ describe('objects of another user', () => {
     for (const [mutation, [first]] of inOrder)
       if (first && (await attempt(actors.owner, mutation, first)) === 'NOT_FOUND') refused.push(mutation);
     expect(refused).toEqual([]);
+    const dismissed = sql`select from spend_alert where dismissed_at is not null`;
+    expect(await query(em(), dismissed)).toHaveLength(1);
   }, 60_000);
 });
