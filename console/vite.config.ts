@@ -33,7 +33,7 @@ const LISTS = new RegExp(
     'shared/money\\.ts$',
     'lucide-react/dist/esm/icons/(?:circle-(?:minus|x|dot)|eye|plus|ellipsis|pencil|refresh-cw)\\.',
     'lucide-react/dist/esm/icons/(?:arrow-left|store|hourglass|link-2|scale|scroll-text)\\.',
-    'lucide-react/dist/esm/icons/(?:arrow-up|sliders-horizontal|x)\\.',
+    'lucide-react/dist/esm/icons/(?:arrow-up|gauge|sliders-horizontal|x)\\.',
   ].join('|'),
 );
 
@@ -65,12 +65,12 @@ const FRAME = new RegExp(
   ].join('|'),
 );
 
-/** The export of a log, with an icon of the usage log. */
+/** The export of a log. */
 const EXPORT = new RegExp(
   [
     'console/pages/export-menu\\.tsx$',
     'console/components/download\\.ts$',
-    'lucide-react/dist/esm/icons/(?:gauge|download)\\.',
+    'lucide-react/dist/esm/icons/download\\.',
   ].join('|'),
 );
 

@@ -20,12 +20,15 @@ export async function loadedScripts(page: Page): Promise<string[]> {
   return names.filter((name) => name.endsWith('.js'));
 }
 
-/** The live part of a page loads some time after the page: on a slow machine it may be there already. */
-const LIVE = /\/live-[\w-]+\.js$/;
+/**
+ * The live part of a page, and the rules of a language that colour its code, load some time after the page.
+ * On a slow machine they may be there already.
+ */
+const LATE = /\/(?:live|typescript)-[\w-]+\.js$/;
 
 const sizes = new Map<string, number>();
 
-/** The size of scripts in bytes after gzip, without the live part. */
+/** The size of scripts in bytes after gzip, without those that load late. */
 export function scriptBytes(scripts: readonly string[], folder: string): number {
   const sizeOf = (name: string): number => {
     const size = sizes.get(name) ?? gzipSync(readFileSync(path.join(folder, name))).length;
@@ -33,6 +36,6 @@ export function scriptBytes(scripts: readonly string[], folder: string): number 
     return size;
   };
   return [...new Set(scripts)]
-    .filter((name) => !LIVE.test(name))
+    .filter((name) => !LATE.test(name))
     .reduce((sum, name) => sum + sizeOf(name), 0);
 }
