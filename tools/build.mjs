@@ -50,9 +50,10 @@ const PRODUCTS = [
   {
     title: 'Building the API explorer',
     wanted: () => existsSync(path.join(ROOT, 'console', 'explorer', 'index.html')),
-    // The explorer uses only the theme of the console, so other changes of the console do not rebuild it.
+    // Other changes of the console do not rebuild the explorer.
     inputs: [
       ...['console/explorer', 'console/components/theme.ts', 'console/components/device-storage.ts'],
+      ...['console/fonts.css', 'console/tokens.css'],
       'package-lock.json',
     ],
     reads: (file) => !/\.test\.tsx?$/.test(file),
