@@ -3,6 +3,7 @@
  * measure. It runs one attack until its parent stops it, at most for the given time, and reports its counts.
  */
 import { setMaxListeners } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { randomOf } from '../chaos/random.ts';
 import { Tally } from './attack.ts';
@@ -20,8 +21,11 @@ export interface Order {
 
 /** Lowest priority: on a machine of its own, an attacker takes no processor time from the gateway. */
 const PRIORITY = 19;
+/** Priority of the session on Linux; see sched(7), "The autogroup feature". */
+const SESSION_PRIORITY = '/proc/self/autogroup';
 
 setPriority(PRIORITY);
+if (existsSync(SESSION_PRIORITY)) writeFileSync(SESSION_PRIORITY, String(PRIORITY));
 process.once('message', (order: Order) => void obey(order));
 
 async function obey({ attack, target, seed, limitMs }: Order): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * `npm run soak -- --minutes M`: honest traffic for half of the time alone, then with every attack in turn.
- * `--attack 'sign-ins'`, once or more, runs the named attacks alone, each for M minutes. `--heap MB` bounds
- * the heap of each plane, 512 MB by default. Prints a table with a line per attack, writes
+ * `--attack 'sign-ins'`, once or more, runs the named attacks alone, each for M minutes. `--at-once NUM` runs
+ * N attacks at the same time. `--heap MB` bounds the heap of each plane, 512 MB by default. Prints a table with a line per attack, writes
  * `.bench/soak.json`, and exits with 1 if an attack harmed honest clients, ended a process, delayed health
  * checks, or left something behind.
  */
@@ -15,7 +15,7 @@ import { runSoak } from './run.ts';
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const plan = planOrExit();
-const minutes = ((plan.quietMs + plan.attackMs * plan.attacks.length) / 60_000).toFixed(1);
+const minutes = ((plan.quietMs + plan.attackMs * plan.parts.length) / 60_000).toFixed(1);
 print(`soak with seed ${plan.seed} for ${minutes} minutes, heaps of ${plan.heapMegabytes} MB`);
 const report = judge(await runSoak({ ...plan, print }));
 const folder = join(import.meta.dirname, '..', '..', '.bench');

@@ -14,15 +14,22 @@ describe('the arguments of a soak run', () => {
 
   it('give all minutes to an attack that is named', () => {
     expect(readPlan(['--attack', 'sign-ins', '--minutes', '10', '--seed', '3'], NAMES)).toEqual({
-      ...{ seed: 3, heapMegabytes: 512, attacks: ['sign-ins'] },
+      ...{ seed: 3, heapMegabytes: 512, parts: [['sign-ins']] },
       ...{ quietMs: 5 * MINUTE_MS, attackMs: 10 * MINUTE_MS, warmUpMs: MINUTE_MS, restMs: MINUTE_MS },
     });
   });
 
   it('share half of the minutes among all attacks if none is named', () => {
-    const { attacks, quietMs, attackMs } = readPlan(['--minutes', '60'], NAMES);
-    expect([attacks, quietMs]).toEqual([NAMES, 30 * MINUTE_MS]);
+    const { parts, quietMs, attackMs } = readPlan(['--minutes', '60'], NAMES);
+    expect([parts, quietMs]).toEqual([NAMES.map((name) => [name]), 30 * MINUTE_MS]);
     expect(attackMs * NAMES.length).toBeCloseTo(30 * MINUTE_MS);
+  });
+
+  it('put several attacks into one part if they run at once', () => {
+    const named = NAMES.slice(0, 3).flatMap((name) => ['--attack', name]);
+    const { parts, attackMs } = readPlan([...named, '--at-once', '2', '--minutes', '10'], NAMES);
+    expect(parts).toEqual([NAMES.slice(0, 2), NAMES.slice(2, 3)]);
+    expect(attackMs).toBe(10 * MINUTE_MS);
   });
 
   it.each(['0', '-1', 'ten', ''])('refuse %j minutes', (minutes) => {

@@ -11,11 +11,11 @@ const QUIET_MAX_MS = 5 * MINUTE_MS;
 export interface SoakPlan {
   seed: number;
   heapMegabytes: number;
-  /** Names of the attacks, in the order of the list. */
-  attacks: string[];
+  /** Names of the attacks of each part, in the order of the list. The attacks of a part run at once. */
+  parts: string[][];
   /** Time without attacks, in ms. */
   quietMs: number;
-  /** Time of each attack, in ms. */
+  /** Time of each part with attacks, in ms. */
   attackMs: number;
   /** Time before the first figure, in ms. */
   warmUpMs: number;
@@ -25,8 +25,8 @@ export interface SoakPlan {
 
 /**
  * The plan. Without `--attack`, half of the minutes are without attacks and the others are shared by all
- * attacks; with it, each named attack lasts for all minutes. Throws an Error that says what is wrong, with
- * the names of all attacks if one is unknown.
+ * attacks; with it, each named attack lasts for all minutes. `--at-once NUM` runs N attacks at the same time.
+ * Throws an Error that says what is wrong, with the names of all attacks if one is unknown.
  */
 export function readPlan(args: string[], known: readonly string[]): SoakPlan {
   const { values } = parseArgs({
@@ -36,6 +36,7 @@ export function readPlan(args: string[], known: readonly string[]): SoakPlan {
       minutes: { type: 'string', default: '20' },
       heap: { type: 'string', default: '512' },
       attack: { type: 'string', multiple: true },
+      'at-once': { type: 'string', default: '1' },
     },
   });
   const named = values.attack ?? [];
@@ -43,18 +44,30 @@ export function readPlan(args: string[], known: readonly string[]): SoakPlan {
   if (unknown.length > 0)
     throw new Error(`There is no attack "${unknown.join('", "')}". Name one of:\n${known.join('\n')}`);
   const durationMs = positive('minutes', values.minutes) * MINUTE_MS;
+  const parts = inParts(
+    known.filter((name) => named.length === 0 || named.includes(name)),
+    positive('at-once', values['at-once']),
+  );
   const times =
     named.length > 0
       ? { quietMs: Math.min(durationMs, QUIET_MAX_MS), attackMs: durationMs }
-      : { quietMs: durationMs / 2, attackMs: durationMs / 2 / known.length };
+      : { quietMs: durationMs / 2, attackMs: durationMs / 2 / parts.length };
   return {
     seed: positive('seed', values.seed),
     heapMegabytes: positive('heap', values.heap),
-    attacks: known.filter((name) => named.length === 0 || named.includes(name)),
+    parts,
     ...times,
     warmUpMs: Math.min(WARM_UP_MS, durationMs / 4),
     restMs: REST_MS,
   };
+}
+
+/** The names in lists of at most `size`. */
+function inParts(names: readonly string[], size: number): string[][] {
+  const step = Math.ceil(size);
+  return Array.from({ length: Math.ceil(names.length / step) }, (_, index) =>
+    names.slice(index * step, (index + 1) * step),
+  );
 }
 
 function positive(name: string, text: string): number {

@@ -9,6 +9,8 @@ import type { HeldHeap, PlaneSample, Sample } from './samples.ts';
 /** Figures of one part of the run. */
 export interface Figures {
   name: string;
+  /** Number of attacks at once. */
+  attacks: number;
   /** Honest requests, without health checks. */
   requests: number;
   errors: number;
@@ -116,6 +118,7 @@ function figuresOf(record: SoakRecord, phase: Phase, quiet: { phase: Phase; requ
   const quietRate = Math.max(1, quiet.requests) / secondsOf(quiet.phase);
   return {
     name: phase.name,
+    attacks: phase.attacks,
     requests: requests.length,
     errors: Object.values(failures).reduce((sum, count) => sum + count, 0),
     retries: seen.filter(({ kind }) => kind === RETRIED).length,
@@ -153,7 +156,7 @@ function faultsOfParts(figures: readonly Figures[]): string[] {
         : []),
       ...(hasErrors ? [`${part.name}: ${part.errors} errors of honest clients: ${reasons}`] : []),
       ...(['control', 'node'] as const).flatMap((plane) => livezFault(part, quiet, plane)),
-      ...(part.rowsBeyond > ROWS_PER_ATTACK
+      ...(part.rowsBeyond > ROWS_PER_ATTACK * Math.max(1, part.attacks)
         ? [`${part.name}: ${part.rowsBeyond} rows beyond those of paid requests: ${part.tables}`]
         : []),
     ];

@@ -1,6 +1,6 @@
 /**
  * One soak run. Honest traffic runs from the first to the last phase: first without attacks, then with one
- * attack after another, then without attacks again.
+ * part of the plan after another, then without attacks again.
  */
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
@@ -24,8 +24,10 @@ export interface SoakOptions extends SoakPlan {
 
 /** The measurements of one part of the run. Times are of the wall clock, in ms. */
 export interface Phase {
-  /** Name of the attack; `quiet` is the phase before all attacks, `rest` the phase after them. */
+  /** Names of the attacks; `quiet` is the phase before all attacks, `rest` the phase after them. */
   name: string;
+  /** Number of attacks at once. */
+  attacks: number;
   startedAt: number;
   endedAt: number;
   /** One sample per second. */
@@ -35,7 +37,7 @@ export interface Phase {
   after: Stored;
   /** The heaps at the end, without garbage. */
   heap: HeldHeap;
-  /** Counts of the attacker; undefined in a phase without attack. */
+  /** Counts of all attackers; undefined in a phase without attack. */
   counts: Counts | undefined;
 }
 
@@ -69,18 +71,21 @@ export async function runSoak(options: SoakOptions): Promise<SoakRecord> {
     const phases: Phase[] = [];
     await sleep(options.warmUpMs);
     options.print('without attacks');
-    phases.push(await phase(site, 'quiet', () => sleep(options.quietMs)));
-    for (const name of options.attacks) {
+    phases.push(await phase(site, { name: 'quiet', attacks: 0 }, () => sleep(options.quietMs)));
+    for (const names of options.parts) {
       if (site.deaths.length > 0) break;
+      const name = names.join(' + ');
       options.print(`attack: ${name}`);
-      const seed = random.between(0, 1_000_000);
-      const order = { attack: name, target: site.target, seed, limitMs: options.attackMs };
-      phases.push(await phase(site, name, () => attack(order)));
+      const orders = names.map((each) => ({
+        ...{ attack: each, target: site.target },
+        ...{ seed: random.between(0, 1_000_000), limitMs: options.attackMs },
+      }));
+      phases.push(await phase(site, { name, attacks: names.length }, () => attackAtOnce(orders)));
       await sleep(BETWEEN_MS);
     }
     options.print('after the attacks');
     await sleep(options.restMs / 2);
-    phases.push(await phase(site, 'rest', () => sleep(options.restMs / 2)));
+    phases.push(await phase(site, { name: 'rest', attacks: 0 }, () => sleep(options.restMs / 2)));
     running = false;
     await honest.ended;
     const { seed, heapMegabytes } = options;
@@ -92,7 +97,11 @@ export async function runSoak(options: SoakOptions): Promise<SoakRecord> {
 }
 
 /** Measures both planes while `act` runs. */
-async function phase({ house }: Site, name: string, act: () => Promise<Counts | void>): Promise<Phase> {
+async function phase(
+  { house }: Site,
+  part: Pick<Phase, 'name' | 'attacks'>,
+  act: () => Promise<Counts | void>,
+): Promise<Phase> {
   const before = await stored(house);
   const startedAt = Date.now();
   const samples: Sample[] = [];
@@ -109,10 +118,21 @@ async function phase({ house }: Site, name: string, act: () => Promise<Counts | 
     active = false;
     await sampling;
     const heap = await heldHeap(house);
-    return { name, startedAt, endedAt, samples, before, after: await stored(house), heap, counts };
+    return { ...part, startedAt, endedAt, samples, before, after: await stored(house), heap, counts };
   } finally {
     active = false;
   }
+}
+
+/** Runs the attacks at the same time, and returns the sums of their counts. */
+async function attackAtOnce(orders: readonly Order[]): Promise<Counts> {
+  const sum: Counts = { bytesSent: 0, ends: {}, paid: 0 };
+  for (const counts of await Promise.all(orders.map(attack))) {
+    sum.bytesSent += counts.bytesSent;
+    sum.paid += counts.paid;
+    for (const [end, count] of Object.entries(counts.ends)) sum.ends[end] = (sum.ends[end] ?? 0) + count;
+  }
+  return sum;
 }
 
 /**
@@ -121,6 +141,8 @@ async function phase({ house }: Site, name: string, act: () => Promise<Counts | 
  */
 async function attack(order: Order): Promise<Counts> {
   const child = fork(join(import.meta.dirname, 'attacker.ts'), [], {
+    // A session of its own: Linux shares processor time by session before it looks at priorities.
+    detached: true,
     env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
   });
   const kill = setTimeout(() => child.kill('SIGKILL'), order.limitMs + MARGIN_MS);

@@ -11,7 +11,7 @@ test(
   async () => {
     const record = await runSoak({
       ...{ seed: 7, quietMs: 10_000, attackMs: 5_000, warmUpMs: 5_000, restMs: 8_000, heapMegabytes: 512 },
-      attacks: ATTACKS,
+      parts: ATTACKS.map((name) => [name]),
       print: () => undefined,
     });
     const report = judge(record);
