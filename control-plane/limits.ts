@@ -216,6 +216,8 @@ export const HASHES: ShareLimits = {
   admin: { perCaller: 4, upTo: 64 },
   node: { perCaller: 0, upTo: 0 },
 };
+/** Time of a core that hashes of strangers take, in ms. More of them wait. */
+export const STRANGER_HASH_MS: Rate = { perSecond: 300, atOnce: 2000 };
 /** Time that a hash may wait for its turn, in ms. */
 export const HASH_WAIT_MS = 15_000;
 
@@ -225,17 +227,21 @@ export const HASH_WAIT_MS = 15_000;
  */
 export const TOKENS_MAX = 1200;
 /**
- * CPU time of parsing bodies, and of parsing, validating and measuring documents, in ms, refused ones
- * included. A document of the console takes 1 to 5 ms, a body of 2 MB up to 150 ms. Anonymous callers
- * together get 30 % of a core.
+ * CPU time of requests, in ms: measured for parsing bodies, and for parsing, validating and measuring
+ * documents, refused ones included; estimated for the rest (`REQUEST_MS`, `ANSWER_BYTE_MS`). A document of
+ * the console takes 1 to 5 ms, a body of 2 MB up to 150 ms. Anonymous callers together get 15 % of a core.
  */
 export const READING_MS: RateLimits = {
-  anonymous: { perSecond: 100, atOnce: 1000 },
-  user: { perSecond: 200, atOnce: 2000 },
+  anonymous: { perSecond: 50, atOnce: 1000 },
+  user: { perSecond: 100, atOnce: 2000 },
   admin: { perSecond: 400, atOnce: 4000 },
   node: { perSecond: 400, atOnce: 4000 },
-  allAnonymous: { perSecond: 300, atOnce: 2000 },
+  allAnonymous: { perSecond: 150, atOnce: 2000 },
 };
+/** CPU time of a request besides its document, in ms: its caller is found, it is answered and logged. */
+export const REQUEST_MS = 1;
+/** CPU time of a byte of an answer, in ms: 40 ms per MB, for values that are resolved and written. */
+export const ANSWER_BYTE_MS = 0.000_04;
 /**
  * Heap of all documents that are kept so that they are not parsed again, in bytes. All documents of the
  * console together take half of it.

@@ -37,8 +37,10 @@ export const CHUNKED_REFUSAL_MS = 20;
  * 64 KiB, also after the connection was closed, and the first ones were answered.
  */
 export const PIPELINE_REFUSAL_MS = 10;
-/** Cost of a byte that is read and dropped, in ms: 2 ms per MB. */
-const DROPPED_BYTE_MS = 0.000_002;
+/** Cost of a byte that is read and dropped, in ms: 8 ms per MB, most of it garbage collection of buffers. */
+const DROPPED_BYTE_MS = 0.000_008;
+/** Cost of a refusal without a body, in ms. */
+const REFUSAL_MS = 0.5;
 
 const SECOND_MS = 1_000;
 
@@ -47,9 +49,9 @@ export function readingMs({ bytes, chunks }: { bytes: number; chunks: number }):
   return bytes * BYTE_MS + chunks * CHUNK_MS;
 }
 
-/** Estimated CPU time of dropping the rest of a refused body, in ms. */
+/** Estimated CPU time of refusing a request and dropping the rest of its body, in ms. */
 export function droppingMs(bytes: number): number {
-  return bytes * DROPPED_BYTE_MS;
+  return REFUSAL_MS + bytes * DROPPED_BYTE_MS;
 }
 
 /** An account of cost that shrinks with time. */

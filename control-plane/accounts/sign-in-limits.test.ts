@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { codesOf, POLICY, REGISTER, SIGN_IN, startTestApp } from '../../test/control/app.ts';
 import type { Answer, Browser, TestApp } from '../../test/control/app.ts';
 import { query, sql } from '../database/sql.ts';
-import { ATTEMPT_WINDOW_MS, ATTEMPTS, HASHES, HASHES_AT_ONCE } from '../limits.ts';
+import { ATTEMPT_WINDOW_MS, ATTEMPTS, HASHES, HASHES_AT_ONCE, STRANGER_HASH_MS } from '../limits.ts';
 import type { Claimant } from '../request/shares.ts';
 import { HashQueue } from './hash-queue.ts';
 
@@ -166,6 +166,33 @@ describe('password hashes', () => {
     await expect.poll(() => started.length).toBe(strangers.length + 1);
     end();
     await Promise.all(strangers);
+  });
+
+  it('of strangers wait when they took their share of a core, and those of users do not', async () => {
+    let now = 0;
+    const queue = new HashQueue(() => now);
+    const long = { ms: STRANGER_HASH_MS.atOnce + STRANGER_HASH_MS.perSecond / 20 };
+    await queue.run(async () => void (now += long.ms), stranger('one'));
+    const started: string[] = [];
+    const next = queue.run(async () => started.push('stranger'), stranger('another'));
+    await queue.run(async () => started.push('user'), { rank: 'user', name: 'ann' });
+    expect(started).toEqual(['user']);
+    now += 51;
+    await next;
+    expect(started).toEqual(['user', 'stranger']);
+  });
+
+  it('of networks take turns, however many one of them sent before', async () => {
+    const queue = new HashQueue();
+    const { work, started, end } = manual();
+    const names = [...Array.from({ length: HASHES_AT_ONCE + 4 }, () => 'flood'), 'other'];
+    const all = names.map((name) => queue.run(() => work(name), stranger(name)));
+    for (let at = 0; at < names.length; at += 1) {
+      await expect.poll(() => started.length).toBeGreaterThan(at);
+      end();
+    }
+    await Promise.all(all);
+    expect(started.indexOf('other')).toBeLessThanOrEqual(HASHES_AT_ONCE + 1);
   });
 
   it('are bounded per network and for all strangers, and leave places for signed-in users', async () => {

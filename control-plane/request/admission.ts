@@ -5,7 +5,15 @@
 import type { IncomingMessage } from 'node:http';
 import { CHUNKED_REFUSAL_MS, droppingMs } from '@gateway/shared/refused-work';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { BODY_BYTES, BODY_MEMORY, LARGE_BODY_BYTES, PENALTY_BODY_BYTES, REQUESTS } from '../limits.ts';
+import {
+  ANSWER_BYTE_MS,
+  BODY_BYTES,
+  BODY_MEMORY,
+  LARGE_BODY_BYTES,
+  PENALTY_BODY_BYTES,
+  REQUEST_MS,
+  REQUESTS,
+} from '../limits.ts';
 import type { TimeLimits } from '../limits.ts';
 import { BodyReader, BodyRefusal, TOO_MANY, tooLarge, tooMuchRefused } from './body.ts';
 import type { BodyTerms } from './body.ts';
@@ -55,6 +63,11 @@ export function admitRequests(server: FastifyInstance, parts: AdmissionParts): v
       return refuse(request, reply, error);
     }
   });
+  server.addHook('onResponse', (request, reply, done) => {
+    const known = admitted.get(request.raw) ?? UNREAD;
+    if (known !== UNREAD && !isWebhook(request)) parts.reading.spend(known.claimant, answeringMs(reply));
+    done();
+  });
   server.removeAllContentTypeParsers();
   const parser = server.getDefaultJsonParser('error', 'error');
   const parseJson = (request: FastifyRequest, text: string): Promise<unknown> =>
@@ -91,6 +104,11 @@ export function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Bo
     .code(statusCode)
     .type('application/json')
     .send(JSON.stringify({ errors: [{ message, extensions }] }));
+}
+
+/** Estimated CPU time of an answer, in ms. */
+function answeringMs(reply: FastifyReply): number {
+  return REQUEST_MS + Number(reply.getHeader('content-length') ?? 0) * ANSWER_BYTE_MS;
 }
 
 /** Estimated CPU time of a refused body, in ms. Longer ones than LARGE_BODY_BYTES are not read to the end. */

@@ -4,10 +4,35 @@ import type { Rate, RateLimits } from '../limits.ts';
 import type { Claimant } from './shares.ts';
 
 const ALL_ANONYMOUS = 'all anonymous';
+const SECOND_MS = 1000;
 
-interface Bucket {
-  left: number;
-  at: number;
+/** An amount that comes back with time. Times are those of a monotonic clock, in ms. */
+export class Bucket {
+  readonly #rate: Rate;
+  #left: number;
+  #at: number;
+
+  constructor(rate: Rate, now: number) {
+    this.#rate = rate;
+    this.#left = rate.atOnce;
+    this.#at = now;
+  }
+
+  /** The rest; negative if more was used than there was. */
+  leftAt(now: number): number {
+    const { perSecond, atOnce } = this.#rate;
+    return Math.min(atOnce, this.#left + ((now - this.#at) / SECOND_MS) * perSecond);
+  }
+
+  spend(amount: number, now: number): void {
+    this.#left = this.leftAt(now) - amount;
+    this.#at = now;
+  }
+
+  /** Time until something is left, in ms; 0 if something is. */
+  waitMs(now: number): number {
+    return Math.max(0, (-this.leftAt(now) / this.#rate.perSecond) * SECOND_MS);
+  }
 }
 
 /** The rates that a control plane counts. */
@@ -60,33 +85,34 @@ export class Rates {
 
   /** Whether the caller has something left. */
   has(claimant: Claimant): boolean {
-    return this.#bucketsOf(claimant).every(({ left }) => left > 0);
+    const now = this.#now();
+    return this.#bucketsOf(claimant, now).every((bucket) => bucket.leftAt(now) > 0);
   }
 
   /** Uses an amount that is known only afterwards: the rest may become negative. */
   spend(claimant: Claimant, amount: number): void {
-    for (const bucket of this.#bucketsOf(claimant)) bucket.left -= amount;
+    const now = this.#now();
+    for (const bucket of this.#bucketsOf(claimant, now)) bucket.spend(amount, now);
   }
 
   /** Uses one. False, without using it, if less than one is left. */
   take(claimant: Claimant): boolean {
-    const buckets = this.#bucketsOf(claimant);
-    if (!buckets.every(({ left }) => left >= 1)) return false;
-    for (const bucket of buckets) bucket.left -= 1;
+    const now = this.#now();
+    const buckets = this.#bucketsOf(claimant, now);
+    if (!buckets.every((bucket) => bucket.leftAt(now) >= 1)) return false;
+    for (const bucket of buckets) bucket.spend(1, now);
     return true;
   }
 
-  /** The buckets of the caller, filled up to now. */
-  #bucketsOf({ rank, name }: Claimant): Bucket[] {
-    const own = this.#bucket(`${rank} ${name}`, this.#limits[rank]);
-    return rank === 'anonymous' ? [own, this.#bucket(ALL_ANONYMOUS, this.#limits.allAnonymous)] : [own];
+  #bucketsOf({ rank, name }: Claimant, now: number): Bucket[] {
+    const own = this.#bucket(`${rank} ${name}`, this.#limits[rank], now);
+    if (rank !== 'anonymous') return [own];
+    return [own, this.#bucket(ALL_ANONYMOUS, this.#limits.allAnonymous, now)];
   }
 
-  #bucket(key: string, { perSecond, atOnce }: Rate): Bucket {
-    const now = this.#now();
-    const known = this.#buckets.get(key) ?? { left: atOnce, at: now };
-    const left = Math.min(atOnce, known.left + ((now - known.at) / 1000) * perSecond);
-    const bucket = { left, at: now };
+  /** The bucket, as the newest entry. */
+  #bucket(key: string, rate: Rate, now: number): Bucket {
+    const bucket = this.#buckets.get(key) ?? new Bucket(rate, now);
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);
     const [oldest] = this.#buckets.keys();

@@ -51,6 +51,15 @@ describe('the CPU time of reading documents', () => {
     expect((await ann.send(SMALL)).errors).toEqual([]);
   });
 
+  it('counts requests and the bytes of their answers, also of documents that were read before', async () => {
+    const stranger = test.browser();
+    const statuses: number[] = [];
+    while (statuses.length < 500 && statuses.at(-1) !== 429)
+      statuses.push((await stranger.send(SMALL)).status);
+    expect(statuses.at(-1)).toBe(429);
+    expect((await ann.send(SMALL)).errors).toEqual([]);
+  });
+
   it('is bounded for an account whose bodies have many names, also if they are refused', async () => {
     const members = Array.from({ length: 100_000 }, (_, at) => `"m${at}":1`).join(',');
     const send = async (): Promise<number> => {

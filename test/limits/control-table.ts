@@ -87,7 +87,9 @@ const HEADERS = everybody(
   ),
 );
 const HASHES: Row = everybody(
-  limit(ofControl('HASHES.anonymous.perCaller', 'HASHES.anonymous.upTo', 'HASHES_PER_OPERATION'), [
+  limit(ofControl('HASHES.anonymous.perCaller', 'STRANGER_HASH_MS.perSecond', 'HASHES_PER_OPERATION'), [
+    `${SIGN_INS}: of strangers wait when they took their share of a core, and those of users do not`,
+    `${SIGN_INS}: of networks take turns, however many one of them sent before`,
     `${SIGN_INS}: are bounded per network and for all strangers, and leave places for signed-in users`,
     `${SIGN_INS}: are computed a few at once, those of signed-in users first`,
   ]),
@@ -104,12 +106,13 @@ const DOCUMENTS = rates(
   'READING_MS',
   [
     `${READING}: is bounded for strangers over HTTP, also if they are refused, and users are not affected`,
+    `${READING}: counts requests and the bytes of their answers, also of documents that were read before`,
     `${READING}: is bounded for an account over WebSocket`,
     `${READING}: is bounded for an account whose bodies have many names, also if they are refused`,
     `${READING}: is bounded for an account whose messages over WebSocket have many names`,
     `${KEPT}: forgets documents when a stranger sends many different ones to the server`,
   ],
-  ['TOKENS_MAX', 'DOCUMENT_STORE_BYTES', 'SHORT_MESSAGE_BYTES'],
+  ['REQUEST_MS', 'ANSWER_BYTE_MS', 'TOKENS_MAX', 'DOCUMENT_STORE_BYTES', 'SHORT_MESSAGE_BYTES'],
 );
 const NO_DOCUMENTS = all(no('only GraphQL has documents'));
 const ROWS: Row = everybody(

@@ -25,8 +25,8 @@ export interface SoakPlan {
 
 /**
  * The plan. Without `--attack`, half of the minutes are without attacks and the others are shared by all
- * attacks; with it, each named attack lasts for all minutes. `--at-once NUM` runs N attacks at the same time.
- * Throws an Error that says what is wrong, with the names of all attacks if one is unknown.
+ * attacks; with it, each named attack lasts for all minutes. `--at-once NUM` runs that number of attacks at
+ * the same time. Throws an Error that says what is wrong, with the names of all attacks if one is unknown.
  */
 export function readPlan(args: string[], known: readonly string[]): SoakPlan {
   const { values } = parseArgs({
