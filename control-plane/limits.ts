@@ -239,9 +239,9 @@ export const READING_MS: RateLimits = {
   allAnonymous: { perSecond: 150, atOnce: 2000 },
 };
 /** CPU time of a request besides its document, in ms: its caller is found, it is answered and logged. */
-export const REQUEST_MS = 1;
-/** CPU time of a byte of an answer, in ms: 40 ms per MB, for values that are resolved and written. */
-export const ANSWER_BYTE_MS = 0.000_04;
+export const REQUEST_MS = 2;
+/** CPU time of a byte of an answer, in ms: 200 ms per MB, for values that are resolved and written. */
+export const ANSWER_BYTE_MS = 0.000_2;
 /**
  * Heap of all documents that are kept so that they are not parsed again, in bytes. All documents of the
  * console together take half of it.

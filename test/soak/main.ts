@@ -1,9 +1,9 @@
 /**
  * `npm run soak -- --minutes M`: honest traffic for half of the time alone, then with every attack in turn.
- * `--attack 'sign-ins'`, once or more, runs the named attacks alone, each for M minutes. `--at-once NUM` runs
- * that number of attacks at the same time. `--heap MB` bounds the heap of each plane, 512 MB by default.
- * Prints a table with a line per attack, writes `.bench/soak.json`, and exits with 1 if an attack harmed
- * honest clients, ended a process, delayed health checks, or left something behind.
+ * `--attack 'sign-ins'`, once or more, runs the named attacks alone, each for M minutes;
+ * `--attack 'sign-ins + unknown keys'` runs two at the same time. `--heap MB` bounds the heap of each plane,
+ * 512 MB by default. Prints a table with a line per attack, writes `.bench/soak.json`, and exits with 1 if
+ * an attack harmed honest clients, ended a process, delayed health checks, or left something behind.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -25,10 +25,11 @@ describe('the arguments of a soak run', () => {
     expect(attackMs * NAMES.length).toBeCloseTo(30 * MINUTE_MS);
   });
 
-  it('put several attacks into one part if they run at once', () => {
-    const named = NAMES.slice(0, 3).flatMap((name) => ['--attack', name]);
-    const { parts, attackMs } = readPlan([...named, '--at-once', '2', '--minutes', '10'], NAMES);
-    expect(parts).toEqual([NAMES.slice(0, 2), NAMES.slice(2, 3)]);
+  it('put attacks into one part that are named together', () => {
+    const [first, second, third] = NAMES;
+    const named = ['--attack', `${first} + ${second}`, '--attack', `${third}`];
+    const { parts, attackMs } = readPlan([...named, '--minutes', '10'], NAMES);
+    expect(parts).toEqual([[first, second], [third]]);
     expect(attackMs).toBe(10 * MINUTE_MS);
   });
 

@@ -4,6 +4,8 @@ import { parseArgs } from 'node:util';
 const MINUTE_MS = 60_000;
 const WARM_UP_MS = MINUTE_MS;
 const REST_MS = MINUTE_MS;
+/** Between the names of attacks that run at the same time. */
+export const AND = ' + ';
 /** Longest part without attacks before a single attack, in ms. */
 const QUIET_MAX_MS = 5 * MINUTE_MS;
 
@@ -11,7 +13,7 @@ const QUIET_MAX_MS = 5 * MINUTE_MS;
 export interface SoakPlan {
   seed: number;
   heapMegabytes: number;
-  /** Names of the attacks of each part, in the order of the list. The attacks of a part run at once. */
+  /** Names of the attacks of each part, in their order. The attacks of a part run at the same time. */
   parts: string[][];
   /** Time without attacks, in ms. */
   quietMs: number;
@@ -25,7 +27,7 @@ export interface SoakPlan {
 
 /**
  * The plan. Without `--attack`, half of the minutes are without attacks and the others are shared by all
- * attacks; with it, each named attack lasts for all minutes. `--at-once NUM` runs that number of attacks at
+ * attacks; with it, each named attack lasts for all minutes. `--attack 'sign-ins + unknown keys'` runs two at
  * the same time. Throws an Error that says what is wrong, with the names of all attacks if one is unknown.
  */
 export function readPlan(args: string[], known: readonly string[]): SoakPlan {
@@ -36,38 +38,25 @@ export function readPlan(args: string[], known: readonly string[]): SoakPlan {
       minutes: { type: 'string', default: '20' },
       heap: { type: 'string', default: '512' },
       attack: { type: 'string', multiple: true },
-      'at-once': { type: 'string', default: '1' },
     },
   });
-  const named = values.attack ?? [];
-  const unknown = named.filter((name) => !known.includes(name));
+  const named = (values.attack ?? []).map((names) => names.split(AND));
+  const unknown = named.flat().filter((name) => !known.includes(name));
   if (unknown.length > 0)
     throw new Error(`There is no attack "${unknown.join('", "')}". Name one of:\n${known.join('\n')}`);
   const durationMs = positive('minutes', values.minutes) * MINUTE_MS;
-  const parts = inParts(
-    known.filter((name) => named.length === 0 || named.includes(name)),
-    positive('at-once', values['at-once']),
-  );
   const times =
     named.length > 0
       ? { quietMs: Math.min(durationMs, QUIET_MAX_MS), attackMs: durationMs }
-      : { quietMs: durationMs / 2, attackMs: durationMs / 2 / parts.length };
+      : { quietMs: durationMs / 2, attackMs: durationMs / 2 / known.length };
   return {
     seed: positive('seed', values.seed),
     heapMegabytes: positive('heap', values.heap),
-    parts,
+    parts: named.length > 0 ? named : known.map((name) => [name]),
     ...times,
     warmUpMs: Math.min(WARM_UP_MS, durationMs / 4),
     restMs: REST_MS,
   };
-}
-
-/** The names in lists of at most `size`. */
-function inParts(names: readonly string[], size: number): string[][] {
-  const step = Math.ceil(size);
-  return Array.from({ length: Math.ceil(names.length / step) }, (_, index) =>
-    names.slice(index * step, (index + 1) * step),
-  );
 }
 
 function positive(name: string, text: string): number {

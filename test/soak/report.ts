@@ -9,7 +9,7 @@ import type { HeldHeap, PlaneSample, Sample } from './samples.ts';
 /** Figures of one part of the run. */
 export interface Figures {
   name: string;
-  /** Number of attacks at once. */
+  /** Number of attacks at the same time. */
   attacks: number;
   /** Honest requests, without health checks. */
   requests: number;

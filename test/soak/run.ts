@@ -10,6 +10,7 @@ import type { Counts } from './attack.ts';
 import type { Order } from './attacker.ts';
 import { startHonest } from './honest.ts';
 import type { Observation } from './honest.ts';
+import { AND } from './options.ts';
 import type { SoakPlan } from './options.ts';
 import { heldHeap, sample, stored } from './samples.ts';
 import type { HeldHeap, Sample, Stored } from './samples.ts';
@@ -26,7 +27,7 @@ export interface SoakOptions extends SoakPlan {
 export interface Phase {
   /** Names of the attacks; `quiet` is the phase before all attacks, `rest` the phase after them. */
   name: string;
-  /** Number of attacks at once. */
+  /** Number of attacks at the same time. */
   attacks: number;
   startedAt: number;
   endedAt: number;
@@ -74,13 +75,13 @@ export async function runSoak(options: SoakOptions): Promise<SoakRecord> {
     phases.push(await phase(site, { name: 'quiet', attacks: 0 }, () => sleep(options.quietMs)));
     for (const names of options.parts) {
       if (site.deaths.length > 0) break;
-      const name = names.join(' + ');
+      const name = names.join(AND);
       options.print(`attack: ${name}`);
       const orders = names.map((each) => ({
         ...{ attack: each, target: site.target },
         ...{ seed: random.between(0, 1_000_000), limitMs: options.attackMs },
       }));
-      phases.push(await phase(site, { name, attacks: names.length }, () => attackAtOnce(orders)));
+      phases.push(await phase(site, { name, attacks: names.length }, () => attackTogether(orders)));
       await sleep(BETWEEN_MS);
     }
     options.print('after the attacks');
@@ -125,7 +126,7 @@ async function phase(
 }
 
 /** Runs the attacks at the same time, and returns the sums of their counts. */
-async function attackAtOnce(orders: readonly Order[]): Promise<Counts> {
+async function attackTogether(orders: readonly Order[]): Promise<Counts> {
   const sum: Counts = { bytesSent: 0, ends: {}, paid: 0 };
   for (const counts of await Promise.all(orders.map(attack))) {
     sum.bytesSent += counts.bytesSent;
