@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { once } from 'node:events';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { chunkOf } from './chunked.ts';
+import { framed } from './chunked.ts';
 import { Reply } from './reply.ts';
 
 let parts: (string | Buffer)[] = [];
@@ -43,8 +43,23 @@ test('a streamed answer reaches its client with all bytes', async () => {
 });
 
 test('an empty part does not end the answer', () => {
-  expect(chunkOf('')).toHaveLength(0);
-  expect(chunkOf('é').toString()).toBe('2\r\né\r\n');
+  const empty = Buffer.alloc(0);
+  expect(framed([empty], { isChunked: true })).toHaveLength(0);
+  expect(framed([empty], { isChunked: true, isLast: true }).toString()).toBe('0\r\n\r\n');
+});
+
+test('the size of a chunk is that of its bytes, in hexadecimal digits', () => {
+  for (const length of [1, 15, 16, 255, 256, 4_095, 4_096, 65_535, 65_536, 1_000_000]) {
+    const [size, bytes] = framed([Buffer.alloc(length, 'x')], { isChunked: true })
+      .toString()
+      .split('\r\n');
+    expect(Number.parseInt(size ?? '', 16)).toBe(length);
+    expect(size).not.toMatch(/^0/);
+    expect(bytes).toHaveLength(length);
+  }
+  const parts = ['é', 'a'].map((part) => Buffer.from(part));
+  expect(framed(parts, { isChunked: true, isLast: true }).toString()).toBe('3\r\néa\r\n0\r\n\r\n');
+  expect(framed(parts, { isChunked: false, isLast: true }).toString()).toBe('éa');
 });
 
 test('a client of HTTP/1.0 gets the answer without chunks', async () => {

@@ -1,7 +1,7 @@
 /** Writes the answer of one request to the client. No other code writes to the client's connection. */
 import type { ServerResponse } from 'node:http';
 import { GatewayError } from '@gateway/shared/failures';
-import { LAST_CHUNK, chunkOf } from './chunked.ts';
+import { framed } from './chunked.ts';
 import { drain, hasLongRest } from './drain.ts';
 
 /** Time after which a client that reads nothing is disconnected, in ms. */
@@ -23,6 +23,11 @@ export class Reply {
   #mustClose = keepConnection;
   /** Whether the streamed answer is sent in chunks, as to every client of HTTP/1.1. */
   #isChunked = false;
+  /** Whether the headers were sent, so that bytes of the body may go to the socket directly. */
+  #isDirect = false;
+  /** Bytes that were written in this tick. They are sent together at its end. */
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
 
   constructor(response: ServerResponse, headers: Record<string, string>) {
     this.#response = response;
@@ -99,13 +104,41 @@ export class Reply {
     this.#response.chunkedEncoding = false;
   }
 
-  /** Writes bytes. Returns false if the client is too slow: then wait for `drained`. */
+  /**
+   * Writes bytes, at the end of this tick and together with others. Returns false if the client is too slow:
+   * then wait for `drained`.
+   */
   write(bytes: string | Buffer): boolean {
-    return this.#response.destroyed || this.#response.write(this.#framed(bytes));
+    const response = this.#response;
+    if (response.destroyed || response.writableEnded) return true;
+    const part = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
+    if (part.length > 0) {
+      if (this.#pending.length === 0) process.nextTick(flush, this);
+      this.#pending.push(part);
+      this.#pendingBytes += part.length;
+    }
+    return response.writableLength + this.#pendingBytes < response.writableHighWaterMark;
   }
 
-  #framed(bytes: string | Buffer): string | Buffer {
-    return this.#isChunked ? chunkOf(bytes) : bytes;
+  /** Sends what was written. */
+  flush(): void {
+    const response = this.#response;
+    if (this.#pending.length === 0 || response.destroyed || response.writableEnded) return;
+    const bytes = this.#takePending();
+    // The socket itself takes less time than the response, which adds nothing after the headers.
+    const socket = this.#isDirect ? response.socket : null;
+    if (socket) return void socket.write(bytes);
+    response.write(bytes);
+    // A response that waits for an earlier one of its connection has no socket yet.
+    this.#isDirect = response.socket !== null;
+  }
+
+  /** What was written and not sent, with the end of the body if these are the last bytes. */
+  #takePending(isLast = false): Buffer {
+    const bytes = framed(this.#pending, { isChunked: this.#isChunked, isLast });
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    return bytes;
   }
 
   /**
@@ -113,12 +146,14 @@ export class Reply {
    * client reads nothing for a minute.
    */
   drained(): Promise<void> {
+    this.flush();
     const response = this.#response;
-    if (!response.writableNeedDrain || response.destroyed) return Promise.resolve();
+    const sink = (this.#isDirect && response.socket) || response;
+    if (!sink.writableNeedDrain || response.destroyed) return Promise.resolve();
     return new Promise((resolve, reject) => {
       const settle = () => {
         clearTimeout(timer);
-        response.off('drain', settle);
+        sink.off('drain', settle);
         response.off('close', settle);
         resolve();
       };
@@ -126,7 +161,7 @@ export class Reply {
         settle();
         reject(new GatewayError('client_closed', 'The client read nothing for a minute.'));
       }, WRITE_STALL_MS);
-      response.on('drain', settle);
+      sink.on('drain', settle);
       response.on('close', settle);
     });
   }
@@ -134,7 +169,11 @@ export class Reply {
   /** Ends a streamed answer properly, after these last bytes. */
   end(lastBytes = ''): void {
     if (lastBytes !== '') this.write(lastBytes);
-    this.#response.end(this.#isChunked ? LAST_CHUNK : '');
+    const response = this.#response;
+    if (response.writableEnded) return;
+    const bytes = this.#takePending(true);
+    if (bytes.length > 0) response.end(bytes);
+    else response.end();
   }
 
   #announceClose(): void {
@@ -146,9 +185,14 @@ export class Reply {
     const response = this.#response;
     const { socket } = response;
     if (!socket || socket.destroyed) return;
-    // The socket closes only after the bytes were sent: those written in this tick are still corked.
-    if (lastBytes === undefined || response.destroyed) setImmediate(() => socket.destroySoon());
-    else response.write(this.#framed(lastBytes), () => socket.destroySoon());
+    if (lastBytes !== undefined) this.write(lastBytes);
+    this.flush();
+    // Not in this tick: Node still holds bytes back that were written to the response.
+    setImmediate(() => socket.destroySoon());
     setTimeout(() => socket.destroy(), LAST_BYTES_MS).unref();
   }
+}
+
+function flush(reply: Reply): void {
+  reply.flush();
 }
