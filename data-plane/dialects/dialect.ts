@@ -146,6 +146,12 @@ export interface StreamDecoder {
    * before there is any output. Absent if the format has no such frames.
    */
   readonly isProgress?: boolean;
+  /**
+   * The member of the last frame whose value is the text of its only event, a `block-delta`, if the frame has
+   * no other effect: then a frame that is the same but for this text may be skipped. Undefined for other
+   * frames, absent if the format has no such frames. It may also name a member without text.
+   */
+  readonly textMember?: string | undefined;
   push(frame: SseFrame): ChatEvent[];
   end(): ChatEvent[];
 }

@@ -21,6 +21,11 @@ export class FrameSplitter {
   #afterReturn = false;
   #isFirst = true;
 
+  /** Whether the bytes so far end with a whole event. */
+  get isBetweenEvents(): boolean {
+    return this.#carried === 0 && this.#frameEmpty;
+  }
+
   /**
    * The events that this chunk completes, each with the empty line that ends it. Throws `upstream_failed` for
    * an event above the maximum size.

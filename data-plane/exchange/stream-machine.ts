@@ -9,9 +9,11 @@ import { NO_TOKENS } from '../dialects/canonical.ts';
 import type { ChatEvent } from '../dialects/canonical.ts';
 import { lossesOf } from '../dialects/dialect.ts';
 import type { Losses, StreamDecoder, StreamEncoder } from '../dialects/dialect.ts';
+import type { SseFrame } from '../dialects/sse.ts';
 import { afterEvent, initialProgress, mayBeComplete } from './answer-progress.ts';
 import type { AnswerProgress } from './answer-progress.ts';
 import { FrameSplitter } from './frames.ts';
+import { RepeatedText } from './repeated-text.ts';
 import { UNKNOWN_STREAM_BYTES } from '../limits.ts';
 import { asUnreadable } from './unreadable.ts';
 
@@ -37,6 +39,10 @@ interface StreamMachineOptions {
 export class StreamMachine {
   readonly #options: StreamMachineOptions;
   readonly #splitter = new FrameSplitter();
+  /** The last event, while a repetition of it would be relayed at once. */
+  readonly #repeated = new RepeatedText();
+  /** The choice of that event. */
+  #repeatedChoice = 0;
   #progress: AnswerProgress;
   #held: Buffer[] = [];
   #heldBytes = 0;
@@ -80,7 +86,11 @@ export class StreamMachine {
 
   /** Takes a network chunk; returns the bytes for the client. */
   push(chunk: Buffer): Buffer {
-    return this.#guard(() => this.#takeFrames(this.#splitter.push(chunk)));
+    return this.#guard(() => {
+      // Most network chunks are one event.
+      const repeated = this.#splitter.isBetweenEvents ? this.#repetition(chunk) : undefined;
+      return repeated ?? this.#takeFrames(this.#splitter.push(chunk));
+    });
   }
 
   /** Takes the clean end of the upstream's body; afterwards the machine is done or failed. */
@@ -122,12 +132,48 @@ export class StreamMachine {
     const out: Buffer[] = [];
     for (const bytes of frames) {
       if (this.#closed) break;
+      const repeated = this.#repetition(bytes);
+      if (repeated) {
+        out.push(repeated);
+        continue;
+      }
       const frame = this.#splitter.read(bytes);
-      if (frame) out.push(this.#takeEvents(this.#options.decoder.push(frame), bytes));
+      if (frame) out.push(this.#takeFrame(frame, bytes));
       // A mirrored client gets the upstream's comments, unless the end is being held back.
       else if (!this.#options.encoder && !this.#mayBeComplete) out.push(bytes);
     }
     return joinSlices(out);
+  }
+
+  /** Reads one event, and learns it if a repetition of it would be relayed at once. */
+  #takeFrame(frame: SseFrame, bytes: Buffer): Buffer {
+    const { decoder, encoder } = this.#options;
+    const heldBytes = this.#heldBytes;
+    const events = decoder.push(frame);
+    const out = this.#takeEvents(events, bytes);
+    const [event] = events;
+    const name = decoder.textMember;
+    const isRelayed = out.length > 0 && heldBytes === 0 && !this.#closed && !this.#mayBeComplete;
+    if (name !== undefined && isRelayed && events.length === 1 && event?.type === 'block-delta') {
+      this.#repeatedChoice = event.choice;
+      this.#repeated.learn(bytes, { name, text: event.text, sent: encoder ? undefined : out });
+    } else this.#repeated.forget();
+    return out;
+  }
+
+  /**
+   * The bytes for the client of an event that repeats the last one with another text; undefined for every
+   * other event. Neither the decoder nor the progress would change.
+   */
+  #repetition(bytes: Buffer): Buffer | undefined {
+    const text = this.#repeated.textIn(bytes);
+    if (text === undefined) return undefined;
+    const { encoder } = this.#options;
+    if (!encoder) return this.#repeated.sent(bytes, text);
+    return this.#encode(
+      [{ type: 'block-delta', choice: this.#repeatedChoice, text: text.toString() }],
+      undefined,
+    );
   }
 
   /**

@@ -18,6 +18,7 @@ export function streamDecoder(): StreamDecoder {
 }
 
 interface OpenBlock {
+  kind: Block['kind'];
   signature: string;
   /** The start of a native block, which is reported once its input is complete. */
   native?: JsonObject;
@@ -26,6 +27,7 @@ interface OpenBlock {
 }
 
 class MessagesStreamDecoder implements StreamDecoder {
+  textMember: string | undefined;
   readonly #blocks = new BlockSequence(0);
   readonly #open = new Map<string, OpenBlock>();
   readonly #kinds = new Set<Block['kind']>();
@@ -53,6 +55,7 @@ class MessagesStreamDecoder implements StreamDecoder {
   }
 
   push(frame: SseFrame): ChatEvent[] {
+    this.textMember = undefined;
     if (this.#ended) return [];
     try {
       // Only starts hold values that pass through: the input of a whole tool call.
@@ -124,7 +127,8 @@ class MessagesStreamDecoder implements StreamDecoder {
     const { text, citations, seal, logprobs: _logprobs, ...head } = readBlock(wire);
     this.#kinds.add(head.kind);
     const signature = textOf(wire.signature) || textOf(wire.data);
-    this.#open.set(key, { signature, json: '', ...(head.kind === 'native' ? { native: wire } : {}) });
+    const native = head.kind === 'native' ? { native: wire } : {};
+    this.#open.set(key, { kind: head.kind, signature, json: '', ...native });
     // A native block is reported at its end, with its whole input.
     if (head.kind === 'native') return [];
     // In a stream the input is an empty object here, and follows in pieces.
@@ -141,9 +145,9 @@ class MessagesStreamDecoder implements StreamDecoder {
     if (!open) return [];
     switch (delta.type) {
       case 'text_delta':
-        return this.#blocks.delta(key, textOf(delta.text));
+        return this.#text(key, open, { delta, member: 'text' });
       case 'thinking_delta':
-        return this.#blocks.delta(key, textOf(delta.thinking));
+        return this.#text(key, open, { delta, member: 'thinking' });
       case 'citations_delta':
         return this.#blocks.cite(key, readCitation(objectOf(delta.citation)));
       case 'signature_delta':
@@ -156,6 +160,16 @@ class MessagesStreamDecoder implements StreamDecoder {
       default:
         return [];
     }
+  }
+
+  #text(
+    key: string,
+    { kind }: OpenBlock,
+    { delta, member }: { delta: JsonObject; member: 'text' | 'thinking' },
+  ): ChatEvent[] {
+    // The text of a tool call is kept until the call ends.
+    if (kind !== 'tool-call') this.textMember = member;
+    return this.#blocks.delta(key, textOf(delta[member]));
   }
 
   #blockStop(key: string): ChatEvent[] {

@@ -102,7 +102,7 @@ class MessagesStreamEncoder implements StreamEncoder {
         return '';
       // A text block opens with its first character, because clients could not send an empty block back.
       default:
-        return text ? this.#open({ type: 'text', text: '' }) + this.#delta({ type: 'text_delta', text }) : '';
+        return text ? this.#open({ type: 'text', text: '' }) + textDelta(this.#index, text) : '';
     }
   }
 
@@ -167,6 +167,13 @@ function startOf(head: BlockHead): JsonObject | undefined {
     default:
       return undefined;
   }
+}
+
+/** The most frequent event. As a template it takes a fraction of the time of `event`. */
+function textDelta(index: number, text: string): string {
+  const name = 'content_block_delta';
+  const delta = `{"type":"text_delta","text":${JSON.stringify(text)}}`;
+  return `event: ${name}\ndata: {"type":"${name}","index":${index},"delta":${delta}}\n\n`;
 }
 
 /** Encodes an event with its name. Claude Code shows an empty answer if events have no names. */

@@ -4,7 +4,7 @@ import { BlockSequence } from '../blocks.ts';
 import type { Block, BlockHead, ChatEvent, Citation, Seal } from '../canonical.ts';
 import { ChunkedAnswer } from '../chunks.ts';
 import type { StreamDecoder } from '../dialect.ts';
-import { isObject, numberOf, objectsOf, parseObject, textOf } from '../fields.ts';
+import { isObject, numberOf, objectOf, objectsOf, parseObject, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import type { SseFrame } from '../sse.ts';
 import { generatedCallId } from '../tool-calls.ts';
@@ -24,6 +24,7 @@ export function streamDecoder(choices: number): StreamDecoder {
 class ChatStreamDecoder implements StreamDecoder {
   readonly #answer: ChunkedAnswer<ChoiceDecoder>;
   #isProgress = false;
+  textMember: string | undefined;
 
   constructor(requested: number) {
     this.#answer = new ChunkedAnswer(requested, (index, answerId) => new ChoiceDecoder(index, answerId));
@@ -43,6 +44,7 @@ class ChatStreamDecoder implements StreamDecoder {
   }
 
   push(frame: SseFrame): ChatEvent[] {
+    this.textMember = undefined;
     if (frame.data.trim() === '[DONE]') return this.#finish(1);
     return this.#answer.push(frame, (chunk) => this.#read(chunk));
   }
@@ -77,22 +79,26 @@ class ChatStreamDecoder implements StreamDecoder {
     const citations = topLevelCitations(chunk.citations);
     for (const choice of choices) {
       if (isObject(choice.error)) throw failureInsideAnswer(errorKind(choice.error));
-      events.push(...this.#answer.choice(numberOf(choice.index) ?? 0).read(choice, citations));
+      const decoder = this.#answer.choice(numberOf(choice.index) ?? 0);
+      events.push(...decoder.read(choice, citations));
+      if (choices.length === 1 && events.length === 1) this.textMember = decoder.textMember;
     }
     return events;
   }
 }
 
-/** Whether a chunk holds only text, as most do. Such a chunk takes a fast path. */
-function isPlainText(choice: JsonObject, delta: JsonObject): boolean {
-  if (typeof delta.content !== 'string' || choice.finish_reason || choice.logprobs) return false;
-  for (const name in delta) if (name !== 'content' && name !== 'role') return false;
-  return true;
+/** The member with the text of a delta that has nothing else, as most have. It takes a fast path. */
+function plainMember(choice: JsonObject, delta: JsonObject): string | undefined {
+  if (choice.finish_reason || choice.logprobs) return undefined;
+  const member = typeof delta.content === 'string' ? 'content' : 'reasoning_content';
+  for (const name in delta) if (name !== member && name !== 'role' && delta[name] !== null) return undefined;
+  return typeof delta[member] === 'string' ? member : undefined;
 }
 
 /** Decodes the deltas of one choice. A delta of another kind starts a new block. */
 class ChoiceDecoder {
   finished = false;
+  textMember: string | undefined;
   readonly #index: number;
   readonly #answerId: string;
   readonly #blocks: BlockSequence;
@@ -122,9 +128,10 @@ class ChoiceDecoder {
   read(choice: JsonObject, citations: Citation[]): ChatEvent[] {
     // OpenRouter sends its finish twice; only the first one counts.
     if (this.finished) return [];
-    const delta = isObject(choice.delta) ? choice.delta : {};
-    if (citations.length === 0 && isPlainText(choice, delta))
-      return this.#text('text', textOf(delta.content));
+    const delta = objectOf(choice.delta);
+    this.textMember = citations.length > 0 ? undefined : plainMember(choice, delta);
+    const member = this.textMember;
+    if (member) return this.#text(member === 'content' ? 'text' : 'reasoning', textOf(delta[member]));
     const events = [
       ...this.#thinking(delta),
       ...this.#content(delta, choice),

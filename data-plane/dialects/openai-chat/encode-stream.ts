@@ -24,6 +24,16 @@ interface OpenChoice {
   hasThinking: boolean;
 }
 
+/** A chunk with nothing but text, before and after that text. */
+interface TextChunk {
+  choice: number;
+  head: string;
+  tail: string;
+}
+
+/** The only place of a chunk where this can stand: quotes within texts are escaped. */
+const EMPTY_CONTENT = '"content":""';
+
 class ChatStreamEncoder implements StreamEncoder {
   readonly #request: ChatRequest;
   readonly #created = nowSeconds();
@@ -31,6 +41,8 @@ class ChatStreamEncoder implements StreamEncoder {
   readonly #custom: CustomCallUnwrapper;
   #head = { id: '', model: '' };
   #usage: Usage | undefined;
+  /** The last chunk with text, while its other members stay the same. */
+  #textChunk: TextChunk | undefined;
 
   constructor(request: ChatRequest) {
     this.#request = request;
@@ -47,9 +59,11 @@ class ChatStreamEncoder implements StreamEncoder {
   #write(event: ChatEvent): string {
     switch (event.type) {
       case 'start':
+        this.#textChunk = undefined;
         this.#head = { id: event.id || 'chatcmpl-0', model: event.model || this.#request.model };
         return this.#opening(0);
       case 'usage':
+        this.#textChunk = undefined;
         this.#usage = event;
         return '';
       case 'done':
@@ -111,10 +125,23 @@ class ChatStreamEncoder implements StreamEncoder {
         return this.#delta(choice, { refusal: text });
       case 'text':
       case 'media':
-        return this.#delta(choice, { content: text }, writeLogprobs(logprobs));
+        return logprobs
+          ? this.#delta(choice, { content: text }, writeLogprobs(logprobs))
+          : this.#text(choice, text);
       default:
         return '';
     }
+  }
+
+  /** Writes the most frequent chunk, whose members other than the text are encoded once. */
+  #text(choice: number, text: string): string {
+    if (this.#textChunk?.choice !== choice) {
+      const chunk = this.#delta(choice, { content: '' });
+      const at = chunk.indexOf(EMPTY_CONTENT) + EMPTY_CONTENT.length;
+      this.#textChunk = { choice, head: chunk.slice(0, at - 2), tail: chunk.slice(at) };
+    }
+    const { head, tail } = this.#textChunk;
+    return head + JSON.stringify(text) + tail;
   }
 
   /** Separates blocks of thinking by a blank line. */
