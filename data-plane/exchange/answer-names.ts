@@ -8,6 +8,7 @@ import type { ChatEvent } from '../dialects/canonical.ts';
 import { writeJson } from '../dialects/exact-json.ts';
 import { parseExactObject } from '../dialects/fields.ts';
 import { isValueOf } from '../state/replace-ids.ts';
+import { withHeadNames } from './head-names.ts';
 import { replaceMembers, scanMembers } from './json-members.ts';
 import { textOf } from './json-scan.ts';
 
@@ -44,6 +45,8 @@ export function withNames(
   const texts = new Map<string, string>();
   if (names.id !== undefined) texts.set(MEMBERS[dialect].id, names.id);
   if (names.model !== undefined) texts.set(MEMBERS[dialect].model, names.model);
+  const quick = withHeadNames(bytes, texts);
+  if (quick) return quick;
   try {
     const { members } = scanMembers(textOf(bytes));
     const edits = new Map<string, string>();
