@@ -2,8 +2,9 @@
  * The Prometheus metrics of a node. Label values come from fixed lists or from the configuration, so that the
  * number of time series is bounded.
  */
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Family } from '@gateway/shared/catalog';
+import { PlainHistogram } from './histogram.ts';
 import { showUpstreams } from './upstream-metrics.ts';
 import type { ObservableUpstreams } from './upstream-metrics.ts';
 import { RELEASE } from '@gateway/shared/release';
@@ -114,12 +115,11 @@ export class Metrics {
   /** The requests by model. */
   readonly models = new ModelMetrics(this.registry);
   readonly #requests: PairCounter;
-  readonly #latency: Histogram<'family'>;
+  readonly #latency: PlainHistogram;
   #inFlight = 0;
-  readonly #commit: Histogram;
+  readonly #commit: PlainHistogram;
 
   constructor(vitals?: () => Vitals, upstreams?: ObservableUpstreams) {
-    const registers = [this.registry];
     showBuild(this.registry);
     if (vitals) showVitals(this.registry, vitals);
     collectDefaultMetrics({ register: this.registry });
@@ -129,25 +129,23 @@ export class Metrics {
       labelNames: ['family', 'code'],
     });
     showInFlight(this.registry, () => this.#inFlight);
-    this.#latency = new Histogram({
+    this.#latency = new PlainHistogram(this.registry, {
       name: 'gateway_request_seconds',
       help: 'Time from the arrival of a request to the last byte of its answer.',
-      labelNames: ['family'],
+      label: 'family',
       buckets: LATENCY_BUCKETS,
-      registers,
     });
-    this.#commit = new Histogram({
+    this.#commit = new PlainHistogram(this.registry, {
       name: 'gateway_commit_seconds',
       help: 'Time for which the node held back the end of an answer until the charge was durable.',
       buckets: COMMIT_BUCKETS,
-      registers,
     });
     if (upstreams) showUpstreams(this.registry, upstreams);
   }
 
   /** Counts the ms that the end of an answer waited for its charge to be durable. */
   committed(waitedMs: number): void {
-    this.#commit.observe(waitedMs / 1_000);
+    this.#commit.add(waitedMs);
   }
 
   /** Counts a request that starts. */
@@ -159,7 +157,7 @@ export class Metrics {
   ended(family: Family | 'free', code: string, elapsedMs: number): void {
     this.#inFlight -= 1;
     this.#requests.add(family, code);
-    this.#latency.labels(family).observe(elapsedMs / 1_000);
+    this.#latency.add(elapsedMs, family);
   }
 }
 

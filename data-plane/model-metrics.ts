@@ -2,15 +2,15 @@
  * The Prometheus metrics of requests by model. Requests add to plain numbers, which become metrics at a
  * scrape: the metrics library would hash the labels of each of them.
  */
-import { Counter, Histogram } from 'prom-client';
+import { Counter } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { UsageRecord } from '@gateway/shared/records';
+import { PlainHistogram } from './histogram.ts';
 
 /** Models with numbers of their own. Names come from the catalog; further ones count as `other`. */
 const MODELS_MAX = 500;
 /** Upper bounds of the buckets, in seconds. */
 const BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
-const MS = 1_000;
 
 type TokenKind = keyof UsageRecord['tokens'];
 const TOKEN_KINDS: readonly TokenKind[] = ['input', 'output', 'cached', 'reasoning'];
@@ -31,25 +31,22 @@ type UsageOfModel = Pick<
 /** Adds up the requests of each model. */
 export class ModelMetrics {
   readonly #totals = new Map<string, ModelTotals>();
-  readonly #firstContent: Histogram<'model'>;
-  readonly #duration: Histogram<'model'>;
+  readonly #firstContent: PlainHistogram;
+  readonly #duration: PlainHistogram;
 
   constructor(registry: Registry) {
-    const registers = [registry];
     for (const shown of SHOWN) show(registry, this.#totals, shown);
-    this.#firstContent = new Histogram({
+    this.#firstContent = new PlainHistogram(registry, {
       name: 'gateway_model_first_content_seconds',
       help: 'Time from the arrival of a request to the first content of its answer, by model.',
-      labelNames: ['model'],
+      label: 'model',
       buckets: BUCKETS,
-      registers,
     });
-    this.#duration = new Histogram({
+    this.#duration = new PlainHistogram(registry, {
       name: 'gateway_model_answer_seconds',
       help: 'Time from the arrival of a successful request to the end of its answer, by model.',
-      labelNames: ['model'],
+      label: 'model',
       buckets: BUCKETS,
-      registers,
     });
   }
 
@@ -64,9 +61,9 @@ export class ModelMetrics {
     totals.costMicros += Number(usage.cost);
     totals.losses += usage.lossesInAnswer;
     if (status !== 'SUCCEEDED') return;
-    this.#duration.observe({ model: name }, usage.latencyMs / MS);
+    this.#duration.add(usage.latencyMs, name);
     const { firstContentMs } = usage;
-    if (firstContentMs !== null) this.#firstContent.observe({ model: name }, firstContentMs / MS);
+    if (firstContentMs !== null) this.#firstContent.add(firstContentMs, name);
   }
 
   #of(name: string): ModelTotals {

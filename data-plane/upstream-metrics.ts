@@ -1,8 +1,9 @@
 /** The Prometheus metrics of upstreams. Their label `provider` is an id of the configuration. */
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { Counter, Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import { CIRCUIT_STATES } from '@gateway/shared/upstream-health';
 import type { CircuitState, Fault } from '@gateway/shared/upstream-health';
+import { PlainHistogram } from './histogram.ts';
 import { PairCounter } from './pair-counter.ts';
 
 /** Upper bounds of the latency buckets, in seconds. */
@@ -39,12 +40,11 @@ export function showUpstreams(registry: Registry, states: ObservableUpstreams): 
     help: 'Finished attempts at upstreams, by provider and kind of fault (none: success).',
     labelNames: ['provider', 'fault'],
   });
-  const latency = new Histogram({
+  const latency = new PlainHistogram(registry, {
     name: 'gateway_upstream_answer_seconds',
     help: 'Time from the start of an attempt to the beginning of the answer.',
-    labelNames: ['provider'],
+    label: 'provider',
     buckets: LATENCY_BUCKETS,
-    registers,
   });
   const input = new PairCounter(registry, {
     name: 'gateway_upstream_input_tokens_total',
@@ -53,7 +53,7 @@ export function showUpstreams(registry: Registry, states: ObservableUpstreams): 
   });
   states.observe({
     attemptEnded: (provider, fault) => attempts.add(provider, fault?.toLowerCase() ?? 'none'),
-    answerBegan: (provider, ms) => latency.labels(provider).observe(ms / 1_000),
+    answerBegan: (provider, ms) => latency.add(ms, provider),
     inputCounted: (provider, tokens) => {
       input.add(provider, 'yes', tokens.cached);
       input.add(provider, 'no', tokens.input - tokens.cached);
