@@ -24,7 +24,7 @@ function both(durations: readonly (readonly [string, number])[], label?: string)
   return { own, library };
 }
 
-/** What a worker sends to its node. */
+/** The values as a worker sends them to its node. */
 async function valuesOf(registry: Registry) {
   return (await registry.getMetricsAsJSON()).map(({ values, ...metric }) => ({
     ...metric,

@@ -133,7 +133,7 @@ export class Reply {
     this.#isDirect = response.socket !== null;
   }
 
-  /** What was written and not sent, with the end of the body if these are the last bytes. */
+  /** The bytes that were written and not sent; with the end of the body if they are the last ones. */
   #takePending(isLast = false): Buffer {
     const bytes = framed(this.#pending, { isChunked: this.#isChunked, isLast });
     this.#pending = [];

@@ -35,6 +35,7 @@ export const PLANES: Readonly<Record<string, Plane>> = {
         'model-metrics.ts',
         'upstream-metrics.ts',
         'pair-counter.ts',
+        'histogram.ts',
         'config',
       ],
       'workers',

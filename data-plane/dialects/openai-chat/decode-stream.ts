@@ -23,7 +23,7 @@ export function streamDecoder(choices: number): StreamDecoder {
 
 class ChatStreamDecoder implements StreamDecoder {
   readonly #answer: ChunkedAnswer<ChoiceDecoder>;
-  #isProgress = false;
+  isProgress = false;
   textMember: string | undefined;
 
   constructor(requested: number) {
@@ -33,10 +33,6 @@ class ChatStreamDecoder implements StreamDecoder {
   /** Audio comes in pieces and is reported as a whole. */
   get hasUnreportedContent(): boolean {
     return this.#answer.choices.some((choice) => choice.hasAudio);
-  }
-
-  get isProgress(): boolean {
-    return this.#isProgress;
   }
 
   get mayBeComplete(): boolean {
@@ -67,7 +63,7 @@ class ChatStreamDecoder implements StreamDecoder {
 
   #read(chunk: JsonObject): ChatEvent[] {
     const choices = objectsOf(chunk.choices);
-    this.#isProgress = choices.length > 0 && choices.every(isEmptyChoice);
+    this.isProgress = choices.length > 0 && choices.every(isEmptyChoice);
     if (isObject(chunk.error) && choices.length === 0) throw failureInsideAnswer(errorKind(chunk.error));
     const usage =
       readUsage(chunk.usage) ?? readUsage(isObject(chunk.x_groq) ? chunk.x_groq.usage : undefined);
@@ -129,8 +125,8 @@ class ChoiceDecoder {
     // OpenRouter sends its finish twice; only the first one counts.
     if (this.finished) return [];
     const delta = objectOf(choice.delta);
-    this.textMember = citations.length > 0 ? undefined : plainMember(choice, delta);
-    const member = this.textMember;
+    const member = citations.length > 0 ? undefined : plainMember(choice, delta);
+    this.textMember = member;
     if (member) return this.#text(member === 'content' ? 'text' : 'reasoning', textOf(delta[member]));
     const events = [
       ...this.#thinking(delta),
