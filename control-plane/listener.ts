@@ -87,6 +87,7 @@ export async function createListener(parts: ListenerParts): Promise<Listener> {
     rates: parts.rates,
     connectionInitMs: times.connectionInitMs,
     claimantOf: (request) => callers.of(request),
+    presumedOf: (request) => callers.presumed(request),
     claimantOfContext: (context) => callers.verified(context, context.ip),
     isOwnOrigin: (origin) => isOwnOrigin(origin, settings),
     contextOf: (request, parameters) => contexts.ofSocket(request, parameters),

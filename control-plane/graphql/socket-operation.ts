@@ -4,7 +4,7 @@ import type { DocumentNode, ExecutionArgs, GraphQLSchema } from 'graphql';
 import type { SubscribePayload } from 'graphql-ws';
 import { requestError } from './errors.ts';
 import type { RequestErrorCode } from './errors.ts';
-import { TOKENS_MAX } from '../limits.ts';
+import { REQUEST_MS, TOKENS_MAX } from '../limits.ts';
 import { TOO_MUCH_READING } from '../request/rates.ts';
 import type { CallerRates } from '../request/rates.ts';
 import type { Claimant } from '../request/shares.ts';
@@ -37,6 +37,7 @@ export async function prepareOperation(
 ): Promise<ExecutionArgs | readonly GraphQLError[]> {
   try {
     if (!rates.reading.has(claimant)) return [requestError('RATE_LIMITED', TOO_MUCH_READING)];
+    rates.reading.spend(claimant, REQUEST_MS);
     const { args, cost, errors } = readOperation(schema, payload);
     if (errors.length > 0) return errors;
     if (!hold(args.document)) return [requestError('RATE_LIMITED', TOO_MUCH_HELD)];

@@ -40,6 +40,7 @@ beforeEach(async () => {
     schema: buildSchema('type Query { it: String }'),
     connectionInitMs: 5000,
     claimantOf: async () => ({ rank: 'user', name: 'usr_1' }),
+    presumedOf: () => undefined,
     claimantOfContext: () => ({ rank: 'user', name: 'usr_1' }),
     isOwnOrigin: () => true,
     contextOf: () => {

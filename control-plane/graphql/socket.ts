@@ -14,6 +14,7 @@ import {
   LARGE_MESSAGE_BYTES,
   MESSAGE_BYTES,
   OPERATIONS_PER_SOCKET,
+  REQUEST_MS,
 } from '../limits.ts';
 import type { CallerRates } from '../request/rates.ts';
 import type { Claimant } from '../request/shares.ts';
@@ -40,6 +41,8 @@ interface SocketParts {
   connectionInitMs: number;
   /** The sender of the upgrade request, by its headers. */
   claimantOf(request: IncomingMessage): Promise<Claimant>;
+  /** The same without the database; undefined if it does not know. */
+  presumedOf(request: IncomingMessage): Claimant | undefined;
   /** The caller of an operation. */
   claimantOfContext(context: Context): Claimant;
   /** Whether pages of this origin belong to the console. */
@@ -66,12 +69,15 @@ export function serveSockets(server: Server, parts: SocketParts): { close(): Pro
   const heap = new OperationHeap();
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     socket.on('error', () => socket.destroy());
-    const refusal = refusalOf(request, parts);
+    const presumed = parts.presumedOf(request);
+    const isBusy = presumed !== undefined && !parts.rates.reading.has(presumed);
+    const refusal = refusalOf(request, parts) ?? (isBusy ? '429 Too Many Requests' : undefined);
     if (refusal) {
       refuseUpgrade(socket, refusal);
       return;
     }
     const upgrade = (claimant: Claimant): void => {
+      parts.rates.reading.spend(claimant, REQUEST_MS);
       const slot = socket.destroyed ? null : slots.take(claimant);
       if (!slot) {
         refuseUpgrade(socket, '503 Service Unavailable');

@@ -150,6 +150,8 @@ class Gate {
       isClosed = true;
       for (const giveBack of held.splice(0)) giveBack?.();
     });
+    const presumed = isWebhook(request) ? undefined : this.#callers.presumed(raw);
+    if (presumed) this.#checkTime(presumed);
     const claimant = await this.#callers.of(raw);
     const limit = claimant.rank === 'anonymous' ? BODY_BYTES : LARGE_BODY_BYTES;
     if (length === null && claimant.rank !== 'node') throw missingLength();
@@ -171,6 +173,11 @@ class Gate {
   #checkCost(claimant: Claimant, length: number): void {
     const waitMs = length > PENALTY_BODY_BYTES ? this.#penalties.waitMs(claimant) : 0;
     if (waitMs > 0) throw tooMuchRefused(waitMs);
+    this.#checkTime(claimant);
+  }
+
+  /** Throws BodyRefusal if the caller's requests took too much CPU time. */
+  #checkTime(claimant: Claimant): void {
     if (!this.#reading.has(claimant)) throw new BodyRefusal(429, TOO_MUCH_READING);
   }
 }

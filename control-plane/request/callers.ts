@@ -24,7 +24,7 @@ export class Callers {
   /** The networks of verified callers; the one that was not seen for longest first. */
   readonly #known = new Map<string, { rank: Rank; at: number }>();
   /** Verified callers by the digest of their token; the one that was not seen for longest first. */
-  readonly #verified = new Map<string, { caller: string; at: number }>();
+  readonly #verified = new Map<string, { claimant: Claimant; at: number }>();
 
   constructor(parts: CallerParts) {
     this.#parts = parts;
@@ -57,10 +57,19 @@ export class Callers {
    * The account or node whose token the request has, if the token was valid within KNOWN_CREDENTIAL_MS. It
    * asks no database, and grants nothing: the token may have been revoked since then.
    */
-  recentlyVerified(request: IncomingMessage): string | undefined {
+  recentlyVerified(request: IncomingMessage): Claimant | undefined {
     const credential = this.#parts.credentialOf(request);
     const known = credential === null ? undefined : this.#verified.get(digestOf(credential));
-    return known && performance.now() - known.at < KNOWN_CREDENTIAL_MS ? known.caller : undefined;
+    return known && performance.now() - known.at < KNOWN_CREDENTIAL_MS ? known.claimant : undefined;
+  }
+
+  /**
+   * The caller by what is known without the database: one that was verified lately, or the network of a
+   * request without a token. Undefined if the token must be looked up.
+   */
+  presumed(request: IncomingMessage): Claimant | undefined {
+    if (this.#parts.credentialOf(request) !== null) return this.recentlyVerified(request);
+    return anonymousAt(this.#parts.addressOf(request));
   }
 
   /** The network of the client, also behind trusted proxies. */
@@ -68,10 +77,10 @@ export class Callers {
     return networkOf(this.#parts.addressOf(request));
   }
 
-  #remember(request: IncomingMessage, { rank, name }: Claimant): void {
+  #remember(request: IncomingMessage, claimant: Claimant): void {
     const credential = this.#parts.credentialOf(request);
     if (credential === null) return;
-    const known = { caller: `${rank} ${name}`, at: performance.now() };
+    const known = { claimant, at: performance.now() };
     setNewest(this.#verified, [digestOf(credential), known], KNOWN_CREDENTIALS);
   }
 

@@ -31,12 +31,12 @@ export function boundCallers(server: FastifyInstance, callers: Callers, isProxy:
     remoteAddress !== undefined && isProxy(remoteAddress) ? undefined : networkOf(remoteAddress ?? null);
   const refusedWork = new RefusedWork();
   const onRefused: Penalties['onRefused'] = (request, ms) =>
-    refusedWork.spend(ms, { caller: callers.recentlyVerified(request), network: callers.networkOf(request) });
+    refusedWork.spend(ms, { caller: verifiedName(callers, request), network: callers.networkOf(request) });
   boundConnections(server.server, { callers, networkOfSocket, refusedWork });
   const pace = new RequestPace({
     callerOf: (request) => {
       const network = networkOfSocket(request.socket);
-      return network === undefined ? undefined : (callers.recentlyVerified(request) ?? network);
+      return network === undefined ? undefined : (verifiedName(callers, request) ?? network);
     },
     onFull: (request) => onRefused(request, PIPELINE_REFUSAL_MS),
   });
@@ -44,8 +44,18 @@ export function boundCallers(server: FastifyInstance, callers: Callers, isProxy:
   return {
     onRefused,
     waitMs: ({ rank, name }) =>
-      rank === 'anonymous' ? refusedWork.waitMsOfStrangers(name) : refusedWork.waitMs(`${rank} ${name}`),
+      rank === 'anonymous' ? refusedWork.waitMsOfStrangers(name) : refusedWork.waitMs(nameOf({ rank, name })),
   };
+}
+
+function nameOf({ rank, name }: Claimant): string {
+  return `${rank} ${name}`;
+}
+
+/** The name of the account or node whose token the request has, if it was verified lately. */
+function verifiedName(callers: Callers, request: IncomingMessage): string | undefined {
+  const claimant = callers.recentlyVerified(request);
+  return claimant && nameOf(claimant);
 }
 
 /** The parts that decide about a new connection. */

@@ -22,12 +22,14 @@ let test: TestApp;
 let ann: Browser;
 let bob: Browser;
 let cat: Browser;
+let dan: Browser;
 let eve: Browser;
 beforeAll(async () => {
   test = await startTestApp({ rates: { reading: READING } });
   ann = await test.user('ann@example.com');
   bob = await test.user('bob@example.com');
   cat = await test.user('cat@example.com');
+  dan = await test.user('dan@example.com');
   eve = await test.user('eve@example.com');
 });
 afterAll(() => test.close());
@@ -87,6 +89,24 @@ describe('the CPU time of reading documents', () => {
       });
     expect(await codeAtLast(send)).toBe('RATE_LIMITED');
     await client.dispose();
+    expect((await ann.send(SMALL)).errors).toEqual([]);
+  });
+
+  it('counts WebSockets that are opened, and refuses more of them with 429', async () => {
+    const headers = { cookie: dan.cookie ?? '' };
+    const url = `${test.url.replace('http', 'ws')}/graphql`;
+    const answer = async (): Promise<number> => {
+      const socket = new WebSocket(url, 'graphql-transport-ws', { headers });
+      const status = await Promise.race([
+        once(socket, 'open').then(() => 101),
+        once(socket, 'unexpected-response').then(([, { statusCode }]) => Number(statusCode)),
+      ]);
+      socket.terminate();
+      return status;
+    };
+    const statuses: number[] = [];
+    while (statuses.length < 200 && statuses.at(-1) !== 429) statuses.push(await answer());
+    expect([statuses[0], statuses.at(-1)]).toEqual([101, 429]);
     expect((await ann.send(SMALL)).errors).toEqual([]);
   });
 

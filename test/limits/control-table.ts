@@ -107,6 +107,7 @@ const DOCUMENTS = rates(
   [
     `${READING}: is bounded for strangers over HTTP, also if they are refused, and users are not affected`,
     `${READING}: counts requests and the bytes of their answers, also of documents that were read before`,
+    `${READING}: counts WebSockets that are opened, and refuses more of them with 429`,
     `${READING}: is bounded for an account over WebSocket`,
     `${READING}: is bounded for an account whose bodies have many names, also if they are refused`,
     `${READING}: is bounded for an account whose messages over WebSocket have many names`,
