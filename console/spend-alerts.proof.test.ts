@@ -35,6 +35,7 @@ describe.skipIf(!ready)('spend alerts', () => {
         .waitFor();
       await dismiss(page);
       await page.getByRole('button', { name: 'Dismiss this alert' }).waitFor({ state: 'detached' });
+      await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('content');
       await page.getByText(/^Orbit ends /).waitFor();
     });
   });

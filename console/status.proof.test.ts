@@ -90,7 +90,10 @@ describe.skipIf(!ready)('the comparison of models', () => {
     await visit('/pricing/coder', async (page) => {
       await press(page, page.getByRole('link', { name: 'Compare models' }));
       await page.getByRole('columnheader', { name: 'coder' }).waitFor();
-      await page.getByLabel('Add a model').selectOption('swift');
+      await press(page, page.getByRole('button', { name: 'Add a model' }));
+      await page.getByRole('combobox', { name: 'Add a model' }).waitFor();
+      await page.keyboard.type('swift');
+      await page.keyboard.press('Enter');
       await page.getByRole('columnheader', { name: 'swift' }).waitFor();
       expect(new URL(page.url()).searchParams.get('models')).toBe('["coder","swift"]');
       await page.reload();

@@ -95,7 +95,7 @@ describe.skipIf(!ready)('a table that is wider than the page', () => {
 describe.skipIf(!ready)('actions on several rows', () => {
   test('disable the chosen keys', async () => {
     await visit('/keys', async (page) => {
-      await page.getByRole('checkbox', { name: 'Choose Production API' }).click();
+      await tick(page, page.getByRole('checkbox', { name: 'Choose Production API' }));
       await page.getByRole('status').filter({ hasText: '1 chosen' }).waitFor();
       await press(
         page,

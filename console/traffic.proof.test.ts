@@ -1,11 +1,15 @@
 /** Charts of upstreams and nodes, names beside ids, and filters by choice on administrators' pages. */
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { overflow, ready, violations } from './test/browser.ts';
 import { houseOfTests, press } from './test/visit.ts';
 
 const { visit } = houseOfTests();
 const HOURS = 24;
+
+/** Waits until the control has the focus. */
+const focused = (control: Locator) =>
+  expect.poll(() => control.evaluate((it) => it === document.activeElement)).toBe(true);
 
 /** Scrolls to the end of the page, where charts load once they are seen. */
 const toEnd = (page: Page) => page.evaluate(() => scrollTo(0, document.body.scrollHeight));
@@ -34,7 +38,7 @@ describe.skipIf(!ready)('the traffic of nodes', () => {
       await toEnd(page);
       const chart = page.getByRole('region', { name: 'Requests of all nodes' });
       await chart.getByRole('radio', { name: 'Duration' }).check({ force: true });
-      await chart.getByText('Half within (p50)').waitFor();
+      await chart.getByText('Median (p50)').waitFor();
       for (const width of [1440, 1024, 390, 320]) {
         await page.setViewportSize({ width, height: 800 });
         expect(await overflow(page)).toBe(0);
@@ -69,6 +73,48 @@ describe.skipIf(!ready)('the ledger of administrators', () => {
       await page.getByRole('button', { name: /^User\s?mara@lindgren.dev$/ }).waitFor();
       expect(page.url()).toContain('search=usr_admin_1');
       expect(await violations(page)).toEqual([]);
+    });
+  });
+
+  test('keeps the focus at the filter when a user is chosen, and when the filter is removed', async () => {
+    await visit('/admin/ledger', async (page) => {
+      await page.getByRole('combobox', { name: 'User, by e-mail address' }).focus();
+      await page.keyboard.type('mara@lindgren.dev');
+      const chosen = page.getByRole('button', { name: /^User\s?mara@lindgren.dev$/ });
+      await focused(chosen);
+      await page.keyboard.press('Tab');
+      await focused(page.getByRole('button', { name: 'Remove the filter User' }));
+      await page.keyboard.press('Enter');
+      await focused(page.getByRole('combobox', { name: 'User, by e-mail address' }));
+    });
+  });
+});
+
+describe.skipIf(!ready)('the audit log of administrators', () => {
+  test('is filtered by an action, an actor and an object that are chosen by name', async () => {
+    await visit('/admin/audit', async (page) => {
+      await press(page, page.getByRole('button', { name: /^Action\s?Any$/ }));
+      await page.getByRole('combobox', { name: 'Action' }).waitFor();
+      await page.keyboard.type('wallet');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/action=walletAdjust/);
+      await page.getByRole('combobox', { name: 'Actor, by e-mail address or name' }).focus();
+      await page.keyboard.type('system (the gateway)');
+      await page.getByRole('button', { name: /^Actor\s?system \(the gateway\)$/ }).waitFor();
+      expect(page.url()).toContain('actor=SYSTEM');
+      await page.getByRole('combobox', { name: 'Object, by name or id' }).focus();
+      await page.keyboard.type('north-eu (upstream)');
+      await page.getByRole('button', { name: /^Object\s?north-eu$/ }).waitFor();
+      expect(page.url()).toContain('search=prv_north-eu');
+      expect(await violations(page)).toEqual([]);
+    });
+  });
+
+  test('shows only the events of an object after a press of the button beside it', async () => {
+    await visit('/admin/audit', async (page) => {
+      await press(page, page.getByRole('button', { name: 'Only events of north-eu' }).first());
+      await page.getByRole('button', { name: /^Object\s?north-eu$/ }).waitFor();
+      expect(await page.getByRole('button', { name: 'Only events of north-eu' }).count()).toBe(0);
     });
   });
 });

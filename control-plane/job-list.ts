@@ -30,6 +30,7 @@ import { reportUpstreams } from './webhooks/upstream-events.ts';
 import { rollUpAll, rollUpRecent } from './status/roll-up.service.ts';
 import { probeDue } from './upstreams/probing.ts';
 import { pruneIdempotencyRecords } from './usage/idempotency.service.ts';
+import { sumUpAllDays, sumUpDays } from './usage/day-times.service.ts';
 import { sumUpAllHours, sumUpHours } from './usage/hour-sums.service.ts';
 import { dropPartitions, makePartitions } from './usage/retention.service.ts';
 import type { PartitionWidth } from './process/settings.ts';
@@ -115,8 +116,8 @@ const PLANS = {
   figures: { everyMs: FIGURES_MS, work: ({ em }) => readFigures(em()) },
   uptime: { everyMs: SUM_UP_MS, work: ({ em }) => rollUpRecent(em()) },
   'uptime of late reports': { everyMs: PRUNE_MS, work: ({ em }) => rollUpAll(em()) },
-  'hours of usage': { everyMs: SUM_UP_MS, work: ({ em }) => sumUpHours(em()) },
-  'old hours of usage': { everyMs: PRUNE_MS, work: ({ em }) => sumUpAllHours(em()) },
+  'hours of usage': { everyMs: SUM_UP_MS, work: sumUpRecentTimes },
+  'old hours of usage': { everyMs: PRUNE_MS, work: sumUpAllTimes },
   budgets: { everyMs: PRUNE_MS, work: ({ em }) => pruneBudgets(em()) },
   'usage export': { everyMs: PRUNE_MS, work: ({ em }) => stopAbandonedExport(em()) },
   // A usage row can only be inserted if the partition of its month exists.
@@ -140,6 +141,16 @@ async function keepMonths({ em, log, usageRetentionDays, usagePartition }: JobCo
   const dropped = await dropPartitions(em(), usageRetentionDays);
   if (dropped.length > 0)
     log?.({ level: 'info', message: 'Dropped expired months of the usage log.', dropped });
+}
+
+async function sumUpRecentTimes({ em }: JobContext): Promise<void> {
+  await sumUpHours(em());
+  await sumUpDays(em());
+}
+
+async function sumUpAllTimes({ em }: JobContext): Promise<void> {
+  await sumUpAllHours(em());
+  await sumUpAllDays(em());
 }
 
 async function pruneLearned({ em }: JobContext): Promise<void> {

@@ -1,8 +1,10 @@
 /** The bar at the bottom of the window while rows are chosen: their number, and actions on all of them. */
 import { X } from 'lucide-react';
 import type { LucideIcon } from 'lucide-react';
+import { useEffect } from 'react';
 import { useTranslation } from '../translation.ts';
 import { Button, IconButton } from './button.tsx';
+import { focusContentIfLost } from './focus.ts';
 
 /** One action on all chosen rows. */
 export interface BulkAction {
@@ -22,12 +24,14 @@ interface BulkBarProps {
 /** The bar; nothing while no row is chosen. Screen readers hear the number. */
 export function BulkBar({ count, actions, onClear }: BulkBarProps) {
   const { t } = useTranslation();
+  const isShown = count > 0;
+  useEffect(() => (isShown ? focusContentIfLost : undefined), [isShown]);
   return (
     <>
       <span role="status" className="sr-only">
-        {count > 0 && t('table.chosen', { count })}
+        {isShown && t('table.chosen', { count })}
       </span>
-      {count > 0 && (
+      {isShown && (
         <section aria-label={t('table.bulk')} className={BAR}>
           <span className="mr-1 font-[550] whitespace-nowrap">{t('table.chosen', { count })}</span>
           {actions.map(({ word, icon: Icon, destructive = false, run }) => (

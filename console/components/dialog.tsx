@@ -20,13 +20,15 @@ interface DialogProps {
   wide?: boolean;
   /** At the right edge of the window, as high as the window; on a phone like every dialog. */
   drawer?: boolean;
+  /** Hides other open dialogs, which keep their input, until this one closes. */
+  alone?: boolean;
   footer?: ReactNode;
   children: ReactNode;
 }
 
 /** A modal dialog. The keyboard focus stays inside it, and returns to its earlier element after the close. */
 export function Dialog({ open, onClose, title, sentence, footer, children, ...look }: DialogProps) {
-  const { wide = false, drawer = false } = look;
+  const { wide = false, drawer = false, alone = false } = look;
   const { t } = useTranslation();
   const popup = useRef<HTMLDivElement>(null);
   return (
@@ -42,6 +44,7 @@ export function Dialog({ open, onClose, title, sentence, footer, children, ...lo
         <Base.Popup
           ref={popup}
           data-part="dialog"
+          data-alone={alone || undefined}
           initialFocus={() => firstControl(popup.current)}
           className={clsx(POPUP, drawer ? DRAWER : CENTRED, wide ? 'sm:max-w-[640px]' : 'sm:max-w-[480px]')}
         >
@@ -97,7 +100,8 @@ const SCRIM =
 const POPUP =
   'fixed z-50 flex w-full flex-col border ' +
   'border-line bg-raise shadow-dialog outline-none ' +
-  'inset-x-0 max-sm:bottom-0 max-sm:max-h-[92dvh] max-sm:rounded-t-dialog';
+  'inset-x-0 max-sm:bottom-0 max-sm:max-h-[92dvh] max-sm:rounded-t-dialog ' +
+  '[body:has([data-alone])_&:not([data-alone])]:invisible';
 const CENTRED = 'dialog-motion m-auto sm:inset-0 sm:h-fit sm:max-h-[calc(100dvh-48px)] sm:rounded-dialog';
 const DRAWER = 'drawer-motion sm:inset-y-0 sm:right-0 sm:left-auto sm:border-y-0 sm:border-r-0';
 const FOOTER =

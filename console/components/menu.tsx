@@ -113,7 +113,9 @@ export function Filter<Value extends string>(props: FilterProps<Value>) {
         <button
           type="button"
           aria-label={t('filter.remove', { name })}
-          onClick={() => {
+          onClick={({ currentTarget }) => {
+            // This button goes with the filter, so the focus moves to the button of the menu.
+            currentTarget.parentElement?.querySelector('button')?.focus();
             onChange(undefined);
           }}
           className="flex w-7 items-center justify-center rounded-control touch:w-11"

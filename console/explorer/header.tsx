@@ -1,8 +1,8 @@
 /** The bar above the explorer: the way back to the console, and its documents. */
 import { Mark } from '../components/mark.tsx';
 
-/** Texts of the bar. The editor below speaks English only. */
-const WORDS = {
+/** Texts of the bar and the title of the page. The editor below speaks English only. */
+export const WORDS = {
   en: { title: 'API explorer', console: 'Back to the console', tokens: 'Access tokens', help: 'Help' },
   'zh-CN': { title: 'API 浏览器', console: '返回控制台', tokens: '访问令牌', help: '帮助' },
 } as const;

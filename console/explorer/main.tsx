@@ -12,7 +12,7 @@ import { createRoot } from 'react-dom/client';
 import { recall } from '../components/device-storage.ts';
 import { followSystemTheme, theme } from '../components/theme.ts';
 import { applyColours } from './colours.ts';
-import { type ExplorerLanguage, Header } from './header.tsx';
+import { type ExplorerLanguage, Header, WORDS } from './header.tsx';
 
 const FIRST_QUERY = `# Queries run with your console session. To use an access token instead, create one
 # (Profile, Access tokens) and add it under "Headers": { "authorization": "Bearer gqt_…" }
@@ -42,6 +42,7 @@ const fetcher = createGraphiQLFetcher({ url: address.href, subscriptionUrl: sock
 const chosen = theme.get();
 const language: ExplorerLanguage = /^zh\b/.test(recall('language') ?? navigator.language) ? 'zh-CN' : 'en';
 const root = document.documentElement;
+document.title = WORDS[language].title;
 followSystemTheme();
 applyColours(root);
 new MutationObserver(() => applyColours(root)).observe(root, { attributeFilter: ['data-theme'] });

@@ -6,6 +6,11 @@ export function textIn(values: FormData, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** The addresses of a text that separates them by commas or spaces. */
+export function addressesIn(text: string): string[] {
+  return text.split(/[\s,]+/).filter((address) => address !== '');
+}
+
 /** The end of a day (YYYY-MM-DD) in UTC; undefined for an empty text. */
 export function endOfDay(day: string): Date | undefined {
   return day === '' ? undefined : new Date(`${day}T23:59:59.999Z`);

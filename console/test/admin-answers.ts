@@ -1,6 +1,7 @@
 /** Answers of the fake control plane to administrators. */
 import { type AccountState, sensitive } from './account-answers.ts';
 import { policy, policyVersions, sessions } from './account.ts';
+import { auditQueries } from './audit-answers.ts';
 import { connection } from './connection.ts';
 import { entries } from './sample-entries.ts';
 import { ago, groupRatios, makeKeys, models } from './sample.ts';
@@ -179,26 +180,6 @@ const providers = ['north-eu', 'demo'].map((name, place) => ({
   })),
 }));
 
-const ACTIONS = ['providerUpsert', 'walletAdjust', 'groupRatioSet', 'userUpdate', 'nodeCreate'];
-
-const events = ACTIONS.map((action, index) => ({
-  __typename: 'AuditEvent',
-  id: `aud_${index}`,
-  at: ago(index * 3 * HOUR_MS),
-  action,
-  actor: { kind: 'USER', id: 'usr_admin_0', label: 'root@gateway.example' },
-  targetType: 'Provider',
-  targetId: 'prv_north-eu',
-  target: { __typename: 'UpstreamProvider', id: 'prv_north-eu', name: 'north-eu' },
-  before: index === 0 ? null : { ratio: '1' },
-  after: { ratio: '0.9' },
-  reason: 'Maintenance window, 21 Nov',
-  ip: '192.0.2.61',
-  requestId: `req_${index}`,
-  hash: `h${9 - index}`,
-  prevHash: `h${8 - index}`,
-}));
-
 interface Page {
   first: number;
   after?: string | null;
@@ -222,13 +203,8 @@ export const admin = {
   users: ({ first, after }: Page) => connection(users, first, after ?? null),
   user: ({ id }: { id: string }) => oneUser(id),
   ledger: ({ first, after }: Page) => connection(entries, first, after ?? null),
-  auditLog: ({ first, after }: Page) => connection(events, first, after ?? null),
-  auditChain: ({ recent }: { recent: number | null }) => ({
-    whole: true,
-    brokenAt: null,
-    checked: recent ?? 18_204,
-    complete: recent === null,
-  }),
+  apiKeys: ({ first, after }: Page) => connection(makeKeys(), first, after ?? null),
+  ...auditQueries,
   ledgerCheck: () => ({
     checkedAt: new Date(),
     rules: [
@@ -268,6 +244,9 @@ export const adminMutations = (state: AccountState) => ({
     if (model) Object.assign(model, { state, deprecation });
     return { model, userErrors: [] };
   },
+  adminProviderUpsert: () => ({ provider: providers[0], userErrors: [] }),
+  adminCredentialAdd: () => ({ userErrors: [] }),
+  adminRouteUpsert: () => ({ userErrors: [] }),
   adminSessionRevoke: () => ({ user: users[1], userErrors: [] }),
   adminNodeDrain: ({ input }: { input: { id: string } }) => ({
     node: { ...nodes.find(({ id }) => id === input.id), state: 'DRAINING' },

@@ -18,7 +18,24 @@ function uptimeOf(seed: number) {
 /** A model with its uptime; null for an unknown name. */
 export function modelByName(name: string) {
   const model = models.find((known) => known.name === name);
-  return model ? { ...model, uptime: modelUptime(name, models.indexOf(model)) } : null;
+  const index = model ? models.indexOf(model) : 0;
+  return model ? { ...model, uptime: modelUptime(name, index), dailyTimes: dailyTimesOf(index) } : null;
+}
+
+/** Times of 90 days: the first days without data, a slow day, and a day without times to the first token. */
+function dailyTimesOf(seed: number) {
+  const times = Array.from({ length: DAYS }, (_, day) => {
+    const p50 = day === 70 ? 4_200 : 600 + ((day * 37 + seed * 11) % 240);
+    return {
+      __typename: 'ModelDayTimes',
+      day: `${new Date(Date.now() - (DAYS - 1 - day) * DAY_MS).toISOString().slice(0, 10)}T00:00:00.000Z`,
+      p50FirstTokenMs: day === 80 ? null : p50,
+      p95FirstTokenMs: day === 80 ? null : p50 * 2,
+      p50LatencyMs: p50 * 4,
+      p95LatencyMs: p50 * 9,
+    };
+  });
+  return times.slice(Math.min(seed * 7, DAYS));
 }
 
 function modelUptime(name: string, index: number) {

@@ -110,8 +110,34 @@ function reset({ fake }: Stage): void {
   });
 }
 
-/** Presses a control by keyboard: focuses it and presses Enter. */
+/** Presses a control by keyboard: focuses it and presses Enter. Fails if no key leads to the control. */
 export async function press(page: Page, control: Locator): Promise<void> {
   await control.focus();
+  expect(await control.evaluate(isReached)).toBe(true);
   await page.keyboard.press('Enter');
+}
+
+/** Runs in the page: whether Tab leads to the element, or arrow keys within its group. */
+function isReached(element: Element): boolean {
+  const group = '[role=menu], [role=tablist], [role=radiogroup], [role=listbox], [role=group]';
+  return element instanceof HTMLElement && (element.tabIndex >= 0 || element.closest(group) !== null);
+}
+
+/** More controls than any page has between two steps of a flow. */
+const TABS_MAX = 150;
+
+/** Presses Tab until the control has the focus, as people do who have no pointer. */
+export async function tabTo(page: Page, control: Locator): Promise<void> {
+  await control.waitFor();
+  for (let tabs = 0; tabs < TABS_MAX; tabs += 1) {
+    if (await control.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`Tab does not lead to ${control.toString()}.`);
+}
+
+/** Leads to the control with Tab, and presses Enter or another key. */
+export async function tabAndPress(page: Page, control: Locator, key = 'Enter'): Promise<void> {
+  await tabTo(page, control);
+  await page.keyboard.press(key);
 }

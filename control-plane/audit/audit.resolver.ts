@@ -102,6 +102,9 @@ export class AuditFilterInput {
   @Field(() => ID, { nullable: true, description: 'Only events of this actor.' })
   actorId?: string | null;
 
+  @Field(() => [ActorKind], { nullable: true, description: 'Only events of actors of these kinds.' })
+  actorKinds?: (keyof typeof ActorKind)[] | null;
+
   @Field(() => [String], { nullable: true, description: 'Only these actions.' })
   actions?: string[] | null;
 
@@ -158,6 +161,7 @@ function conditionsOf(filter: AuditFilterInput | null | undefined): AuditFilter 
   return {
     ...(filter?.range && { from: filter.range.from, to: filter.range.to }),
     ...(filter?.actorId && { actorId: filter.actorId }),
+    ...(filter?.actorKinds && { actorKinds: filter.actorKinds }),
     ...(filter?.actions && { actions: filter.actions }),
     ...(filter?.targetId && { targetId: filter.targetId }),
   };

@@ -55,6 +55,7 @@ export interface AuditFilter {
   from?: Date;
   to?: Date;
   actorId?: string;
+  actorKinds?: Actor['kind'][];
   actions?: string[];
   targetId?: string;
 }
@@ -114,7 +115,9 @@ export async function auditEvents(
   if (filter.from) conditions.push(sql`at >= ${filter.from}`);
   if (filter.to) conditions.push(sql`at < ${filter.to}`);
   if (filter.id) conditions.push(sql`id = ${filter.id}`);
-  if (filter.actorId) conditions.push(sql`actor_id = ${filter.actorId}`);
+  // As the index has it.
+  if (filter.actorId) conditions.push(sql`coalesce(actor_id, '') = ${filter.actorId}`);
+  if (filter.actorKinds?.length) conditions.push(sql`actor_kind = any(${filter.actorKinds})`);
   if (filter.targetId) conditions.push(sql`target_id = ${filter.targetId}`);
   if (filter.actions?.length) conditions.push(sql`action = any(${filter.actions})`);
   const { beyondSql, orderSql } = readingOf(page);

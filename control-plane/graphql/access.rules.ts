@@ -40,6 +40,8 @@ export const FIELD_RULES: Readonly<Record<string, TokenRule>> = {
   'Query.viewer': 'ANY',
   'Query.webhookEndpoints': ['WEBHOOKS_READ', 'WEBHOOKS_WRITE'],
   'AdminQuery.apiKeys': 'ADMIN_USERS',
+  'AdminQuery.auditActions': 'ADMIN_AUDIT_READ',
+  'AdminQuery.auditActors': 'ADMIN_AUDIT_READ',
   'AdminQuery.auditChain': 'ADMIN_AUDIT_READ',
   'AdminQuery.auditLog': 'ADMIN_AUDIT_READ',
   'AdminQuery.chains': 'ADMIN_WALLET',

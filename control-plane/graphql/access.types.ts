@@ -43,6 +43,7 @@ export const TYPE_RULES: Readonly<Record<string, TokenRule>> = {
   MessageStreamEvent: 'BROWSER',
   ModelDeprecation: 'ANY',
   ModelEndpoint: 'ANY',
+  ModelDayTimes: 'ANY',
   ModelHealth: 'ANY',
   ModelLimits: 'ANY',
   ModelUptime: 'ANY',

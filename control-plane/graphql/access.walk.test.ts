@@ -44,6 +44,7 @@ const EMPTY = [
   'rateLimit',
   'viewer.policyAcceptances',
   'signInOptions.oidcProviders',
+  'catalogModel.dailyTimes',
   'catalogModel.deprecation',
   'pool.models',
   'pool.renewalQuote',

@@ -159,7 +159,7 @@ export const SortDirection = describeEnum('SortDirection', 'Order of a list.', {
 
 export const HealthStatus = describeEnum('HealthStatus', 'Health of a part of the gateway.', {
   OK: 'Works.',
-  DEGRADED: 'Works in part, or slowly.',
+  DEGRADED: 'Some parts fail or are slow.',
   DOWN: 'Does not work.',
   UNKNOWN: 'Not observed yet.',
 });

@@ -72,6 +72,7 @@ import { WalletHistory } from './087-wallet-history.ts';
 import { DismissedAlerts } from './088-dismissed-alerts.ts';
 import { FoldedLeases } from './089-folded-leases.ts';
 import { UnsortedUsage } from './090-unsorted-usage.ts';
+import { DayTimes } from './095-day-times.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -146,4 +147,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '088-dismissed-alerts', class: DismissedAlerts },
   { name: '089-folded-leases', class: FoldedLeases },
   { name: '090-unsorted-usage', class: UnsortedUsage },
+  { name: '095-day-times', class: DayTimes },
 ];

@@ -13,6 +13,7 @@ import { AddressResolver } from '../graphql/address.resolver.ts';
 import { AdminResolver } from '../graphql/admin-query.ts';
 import { AuditChainResolver } from '../audit/chain.resolver.ts';
 import { AuditResolver } from '../audit/audit.resolver.ts';
+import { AuditChoicesResolver } from '../audit/choices.resolver.ts';
 import { RateLimitResolver } from '../budget/budget.resolver.ts';
 import { CatalogResolver } from '../catalog/catalog.resolver.ts';
 import { ChatParametersResolver } from '../catalog/chat-parameters.resolver.ts';
@@ -92,6 +93,7 @@ import { KeySnippetsResolver, ModelSnippetsResolver } from '../snippets/snippet.
 import { AdminIncidentsResolver, StatusResolver } from '../status/status.resolver.ts';
 import { RetentionResolver } from '../usage/retention.resolver.ts';
 import { AttemptFields } from '../usage/attempt.resolver.ts';
+import { DayTimesResolver } from '../usage/day-times.resolver.ts';
 import { ReceiptResolver } from '../usage/receipt.resolver.ts';
 import { TrafficResolver } from '../usage/traffic.resolver.ts';
 import { UsageFields } from '../usage/usage.fields.ts';
@@ -145,6 +147,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   GlobalObjectResolver,
   AdminResolver,
   AuditResolver,
+  AuditChoicesResolver,
   AuditTargetResolver,
   AuditChainResolver,
   LedgerCheckResolver,
@@ -192,6 +195,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   TrafficResolver,
   UsageResolver,
   UsageFields,
+  DayTimesResolver,
   ReceiptResolver,
   AttemptFields,
   UserWalletResolver,

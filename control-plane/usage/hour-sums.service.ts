@@ -103,10 +103,11 @@ function insertSums(hour: string): Statement {
       from times group by 2, 3, 4, 5, 6, 7, 8),
     everybody as (
       insert into usage_timing_all (hour, model_name, pool_id, billing_group, source, measure,
-        buckets, counts)
+        buckets, counts, customers)
       select ${hour}::timestamptz, model_name, pool_id, billing_group, source, measure,
-        array_agg(bucket order by bucket), array_agg(count order by bucket)
-      from (select model_name, pool_id, billing_group, source, measure, bucket, sum(count)::integer as count
+        array_agg(bucket order by bucket), array_agg(count order by bucket), bit_or(customers)
+      from (select model_name, pool_id, billing_group, source, measure, bucket, sum(count)::integer as count,
+          bit_or(1::bigint << (hashtextextended(wallet_id, 0) & 63)::integer) as customers
         from times group by 1, 2, 3, 4, 5, 6) added group by 2, 3, 4, 5, 6),
     tries as materialized (${triesOf()}),
     counted as (

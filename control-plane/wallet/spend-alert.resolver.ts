@@ -16,7 +16,7 @@ import { Wallet, WalletPayload } from './wallet.types.ts';
 export class SpendAlertResolver {
   @FieldResolver(() => [SpendAlert], {
     description:
-      'Keys of the owner and the account itself that have passed 50, 80 or 100 % of their monthly cap or ' +
+      'Keys of the owner and the account itself that have reached 50, 80 or 100 % of their monthly cap or ' +
       'budget, without dismissed alerts; the highest percentage first, at most 20.',
   })
   async spendAlerts(@Root() wallet: Wallet, @Ctx() context: Context): Promise<SpendAlert[]> {

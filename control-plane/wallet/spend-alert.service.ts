@@ -46,9 +46,9 @@ interface Due {
 }
 
 /**
- * Job: alerts the owners whose key or account has passed 50, 80 or 100 percent of its monthly cap or budget.
- * Each percentage is reported once per month; if several were passed, only the highest is mailed. Runs of two
- * control planes at once send one mail.
+ * Job: alerts the owners whose key or account has reached 50, 80 or 100 percent of its monthly cap or budget.
+ * Each percentage is reported once per month; if several were reached, only the highest is mailed. Runs of
+ * two control planes at once send one mail.
  */
 export async function sendSpendAlerts(em: EntityManager): Promise<void> {
   await query(em, sql`delete from spend_alert where month < ${MONTH}`);

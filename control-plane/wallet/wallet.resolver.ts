@@ -17,6 +17,7 @@ import type { Context } from '../graphql/context.ts';
 import { outcome } from '../graphql/errors.ts';
 import type { Event } from '../database/events.ts';
 import { inTransaction } from '../database/sql.ts';
+import { ownersOfWallets } from '../lookups.ts';
 import { countEntries, entriesPage, entryOfTransaction } from './entries.service.ts';
 import type { EntryConditions, EntryView } from './entries.service.ts';
 import { leasesOfWallet } from './lease.rows.ts';
@@ -64,6 +65,11 @@ export class WalletResolver {
   async leases(@Root() wallet: Wallet, @Ctx() context: Context): Promise<WalletLease[]> {
     const leases = await leasesOfWallet(context.em, wallet.id);
     return leases.map((lease) => ({ ...lease, spent: lease.chargeSum }));
+  }
+
+  @FieldResolver(() => User, { nullable: true, description: 'The owner of the wallet.' })
+  async owner(@Root() wallet: Wallet, @Ctx() { batches }: Context): Promise<User | null> {
+    return (await batches.load(ownersOfWallets, wallet.id)) ?? null;
   }
 
   @FieldResolver(() => LedgerEntryConnection, { description: 'Credits and debits, newest first.' })

@@ -4,7 +4,6 @@ export const compare = {
     sentence:
       'Up to four models side by side. Times and success are measured on the requests of all customers.',
     add: 'Add a model',
-    choose: 'Choose…',
     remove: 'Remove {{name}}',
     unknown: 'No model has this name. Choose one from the list.',
     health: 'State',

@@ -151,7 +151,8 @@ export const operation = {
         figures: 'Reads nodes, reserved credit and ages of jobs for the metrics.',
         uptime: 'Counts the answered and failed requests of each hour for the status page.',
         'uptime of late reports': 'Counts again the hours for which nodes reported late.',
-        'hours of usage': 'Computes times of requests, and the traffic of upstreams and nodes, by hour.',
+        'hours of usage':
+          'Computes times of requests by hour and day, and the traffic of upstreams and nodes.',
         'old hours of usage': 'Computes missing hours, and deletes those of more than 400 days ago.',
         budgets: 'Deletes query budgets of past hours.',
         'usage months': 'Creates the months to come, and drops those past their retention.',

@@ -10,7 +10,7 @@ export const overview = {
       requests: 'Requests',
       revenue: 'Charged',
       failureRate: 'Failure rate',
-      before: '{{value}} in the previous 24 hours',
+      before: 'Day before: {{value}}',
       byHour: 'The last 24 hours by hour',
       load: '{{rps}} requests/s, {{inflight}} in flight',
       hourTitle: '{{hour}}: {{cost}}, requests: {{count}}',

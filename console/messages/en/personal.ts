@@ -3,6 +3,8 @@ export const personal = {
   model: {
     try: 'Try in Playground',
     copyName: 'Copy name',
+    unknown: 'There is no model “{{name}}”',
+    unknownSentence: 'Names must match exactly. The price list has all of them.',
     health: { OK: 'Working', DEGRADED: 'Degraded', DOWN: 'Down', UNKNOWN: 'No data yet' },
     lastDay: 'Last 24 hours',
     succeeded: 'Succeeded',
@@ -11,6 +13,17 @@ export const personal = {
     first95: 'Time to first token (p95)',
     uptime: 'Uptime',
     uptimeSpan: 'Last 90 days',
+    history: 'Times by day',
+    firstToken: 'Time to first token (p50)',
+    reply: 'Time to reply (p50)',
+    historyDay: '{{day}}: p50 {{p50}}, p95 {{p95}}',
+    historyNone: '{{day}}: no data',
+    historySlowest: 'Slowest day: {{p50}} on {{day}}',
+    historyChart: '{{name}} in the last 90 days, newest day: {{newest}}. {{slowest}}',
+    historyRules:
+      'Dark up to the p50, light up to the p95. Days in UTC. A day with few requests or customers has a ' +
+      'dash.',
+    today: 'Today',
     p50: 'Median time to reply (p50)',
     p95: 'Time to reply (p95)',
     modalities: {

@@ -17,7 +17,7 @@ export const purchase = {
     subdomainWrong: 'Use 3 to 32 characters: a–z, 0–9, and hyphens inside.',
     available: 'Available',
     useInstead: 'Use {{name}}',
-    nameHint: 'Shown in lists and receipts. You can change it later.',
+    nameHint: 'Up to 80 characters. Shown in lists and receipts. You can change it later.',
     nameNeeded: 'Give the pool a name.',
     agree: {
       title: 'What you agree to',
@@ -50,6 +50,8 @@ export const purchase = {
     notify: 'Notify me',
     notified: 'You will get one mail when the storefront opens.',
     notifyNot: 'Do not notify me',
+    closedEmpty:
+      'The storefront is closed, so no pool can be bought now. Your pools keep working and can be renewed.',
     closedNow:
       'The storefront is closed, so no pool can be bought now. Your selection stays here. ' +
       'Your pools keep working and can be renewed.',

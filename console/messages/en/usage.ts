@@ -41,7 +41,8 @@ export const usage = {
     notFound: 'You have no request with this id.',
     charts: 'Charts',
     chartFailed: 'The charts could not be loaded',
-    previous: 'Previous period',
+    previous: 'Previous {{count}} days',
+    previousDay: 'Previous 24 hours',
     failureRate: 'Failure rate',
     measure: 'Measure',
     measures: {
@@ -53,7 +54,7 @@ export const usage = {
       ttft: 'Time to first token',
       duration: 'Duration',
     },
-    percentiles: { p50: 'Half within (p50)', p95: '95 % within (p95)', p99: '99 % within (p99)' },
+    percentiles: { p50: 'Median (p50)', p95: '95 % within (p95)', p99: '99 % within (p99)' },
     p50AndP95: 'p50 {{p50}}, p95 {{p95}}',
     timeTitle: '{{bar}}: {{times}}',
     noTimes: 'No succeeded request in this time',

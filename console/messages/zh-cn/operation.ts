@@ -146,7 +146,7 @@ export const operation: Translation<typeof english> = {
         figures: '为监控指标读取节点、预留额度和任务间隔。',
         uptime: '为状态页统计每小时成功和失败的请求。',
         'uptime of late reports': '重新统计节点迟到报告所涉及的小时。',
-        'hours of usage': '按小时计算请求用时以及上游和节点的流量。',
+        'hours of usage': '按小时和日期计算请求用时，并计算上游和节点的流量。',
         'old hours of usage': '计算缺失的小时，并删除 400 天前的小时。',
         budgets: '清除已结束时段的查询预算。',
         'usage months': '建立未来的月份，删除超过期限的月份。',

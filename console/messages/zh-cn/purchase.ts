@@ -19,7 +19,7 @@ export const purchase: Translation<typeof english> = {
     subdomainWrong: '请使用 3 到 32 个字符：a–z、0–9，中间可用连字符。',
     available: '可用',
     useInstead: '改用 {{name}}',
-    nameHint: '显示在列表和收据中，之后可以更改。',
+    nameHint: '最多 80 个字符，显示在列表和收据中，之后可以更改。',
     nameNeeded: '请为专属池命名。',
     agree: {
       title: '你同意的条款',
@@ -51,6 +51,7 @@ export const purchase: Translation<typeof english> = {
     notify: '通知我',
     notified: '销售开放时，你会收到一封邮件。',
     notifyNot: '取消通知',
+    closedEmpty: '销售已关闭，现在不能购买专属池。已有的专属池照常工作，也可以续期。',
     closedNow: '销售已关闭，现在不能购买专属池。你的选择会保留在这里。已有的专属池照常工作，也可以续期。',
   },
 };

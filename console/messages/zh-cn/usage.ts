@@ -43,7 +43,8 @@ export const usage: Translation<typeof english> = {
     notFound: '你没有这个编号的请求。',
     charts: '图表',
     chartFailed: '图表无法加载',
-    previous: '上一时段',
+    previous: '前 {{count}} 天',
+    previousDay: '前 24 小时',
     failureRate: '失败率',
     measure: '指标',
     measures: {
@@ -55,7 +56,7 @@ export const usage: Translation<typeof english> = {
       ttft: '首个词元用时',
       duration: '用时',
     },
-    percentiles: { p50: '一半在此时间内 (p50)', p95: '95 % 在此时间内 (p95)', p99: '99 % 在此时间内 (p99)' },
+    percentiles: { p50: '中位数 (p50)', p95: '95 % 在此时间内 (p95)', p99: '99 % 在此时间内 (p99)' },
     p50AndP95: 'p50 {{p50}}，p95 {{p95}}',
     timeTitle: '{{bar}}：{{times}}',
     noTimes: '此时段没有成功的请求',

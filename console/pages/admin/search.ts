@@ -8,7 +8,7 @@ export interface AdminSearch extends ListSearch {
   search?: string | undefined;
   state?: (typeof USER_STATES)[number] | undefined;
   kind?: (typeof LEDGER_KINDS)[number] | undefined;
-  /** Audit log: the action, and the id of the actor. */
+  /** Audit log: the action, and the id of the actor, or its kind if it has no id. */
   action?: string | undefined;
   actor?: string | undefined;
 }

@@ -1,12 +1,14 @@
 /** Up to four models side by side. The address names the models. */
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { X } from 'lucide-react';
+import { Plus, X } from 'lucide-react';
+import { useEffect } from 'react';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
-import { IconButton } from '../../components/button.tsx';
+import { Button, IconButton } from '../../components/button.tsx';
+import { focusContentIfLost } from '../../components/focus.ts';
+import { Menu } from '../../components/menu.tsx';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { useTitle } from '../../components/page-head.tsx';
-import { SelectField } from '../../components/select-field.tsx';
 import { useTranslation } from '../../translation.ts';
 import { PublicFrame } from '../shell/public-frame.tsx';
 import { type Compared, CompareQuery, ModelNamesQuery } from './documents.ts';
@@ -65,20 +67,26 @@ interface ChoiceProps {
 function Choice({ names, onChange }: ChoiceProps) {
   const { t } = useTranslation();
   const [{ data }] = useQuery({ query: ModelNamesQuery });
-  if (names.length >= COMPARED_MAX) return null;
+  const isFull = names.length >= COMPARED_MAX;
+  // The button goes when the comparison is full.
+  useEffect(() => (isFull ? undefined : focusContentIfLost), [isFull]);
+  if (isFull) return null;
   const others = (data?.catalog.nodes ?? []).map(({ name }) => name).filter((name) => !names.includes(name));
+  const entry = {
+    kind: 'choices' as const,
+    label: t('compare.add'),
+    value: '',
+    options: others.map((name) => ({ value: name, word: name })),
+    choose: (name: string) => onChange([...names, name]),
+    searched: true,
+  };
   return (
-    <div className="mb-6 max-w-[320px]">
-      <SelectField
-        label={t('compare.add')}
-        value=""
-        options={[
-          { value: '', word: t('compare.choose') },
-          ...others.map((name) => ({ value: name, word: name })),
-        ]}
-        onChange={(event) => {
-          if (event.target.value !== '') onChange([...names, event.target.value]);
-        }}
+    <div className="mb-6">
+      <Menu
+        trigger={
+          <Button icon={<Plus size={16} strokeWidth={1.75} aria-hidden="true" />}>{t('compare.add')}</Button>
+        }
+        entries={[entry]}
       />
     </div>
   );

@@ -1,6 +1,6 @@
 /**
- * The dialog that creates a key: name and group, optionally expiry, monthly cap and allowed models. The
- * secret is created later, when the key is revealed.
+ * The dialog that creates a key: name and group, optionally expiry, monthly cap, allowed addresses and
+ * models. The secret is created later, when the key is revealed.
  */
 import { CircleAlert } from 'lucide-react';
 import { useState } from 'react';
@@ -15,7 +15,7 @@ import { SelectField } from '../../components/select-field.tsx';
 import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { useIdempotencyKey } from '../idempotency.ts';
-import { endOfDay } from '../form-values.ts';
+import { addressesIn, endOfDay } from '../form-values.ts';
 import { CreateKey } from './changes.ts';
 import { type Key, KeyPoolsQuery } from './documents.ts';
 import { ModelBoxes, PriceExamples } from './model-choice.tsx';
@@ -30,6 +30,8 @@ interface KeyForm {
   pool: string;
   expires: string;
   cap: string;
+  /** IP addresses and CIDR blocks, separated by commas; empty allows any. */
+  addresses: string;
   /** The ids of the allowed models; empty allows all. */
   models: string[];
 }
@@ -55,10 +57,11 @@ export function CreateKeyDialog({ groups, poolId = '', onClose, onCreated }: Cre
       pool: poolId,
       expires: '',
       cap: '',
+      addresses: '',
       models: [],
     },
   });
-  const { failure, fetching, send } = useCreate(onCreated);
+  const { failure, fetching, send } = useCreate(form, onCreated);
   const footer = (
     <>
       <Button variant="ghost" onClick={onClose}>
@@ -189,28 +192,44 @@ function LimitFields({ form }: FieldsProps) {
         error={errors.cap?.message}
         {...form.register('cap', { validate: amount })}
       />
+      <div className="col-span-full">
+        <Field
+          label={t('keys.addresses')}
+          hint={t('keys.addressesHint')}
+          autoComplete="off"
+          spellCheck={false}
+          error={errors.addresses?.message}
+          {...form.register('addresses')}
+        />
+      </div>
     </div>
   );
 }
 
-function useCreate(onCreated: (key: Key) => void) {
+/** Sends the form. The error of an address is shown at its field, all others above the form. */
+function useCreate(form: FieldsProps['form'], onCreated: (key: Key) => void) {
+  const { t } = useTranslation();
   const [{ fetching }, create] = useMutation(CreateKey);
   const [failure, setFailure] = useState<string>();
   const idempotencyKeyFor = useIdempotencyKey();
   const failureWords = useFailureWords();
-  const send = async ({ name, group, pool, expires, cap, models }: KeyForm) => {
+  const send = async ({ name, group, pool, expires, cap, addresses, models }: KeyForm) => {
+    const allowedIps = addressesIn(addresses);
     const values = {
       name: name.trim(),
       group,
       ...(pool !== '' && { poolId: pool }),
       ...(expires !== '' && { expiresAt: endOfDay(expires)?.toISOString() }),
       ...(cap !== '' && { spendLimit: cap.trim() }),
+      ...(allowedIps.length > 0 && { allowedIps }),
       ...(models.length > 0 && { allowedModelIds: models }),
     };
     const { data, error } = await create({ input: { ...values, idempotencyKey: idempotencyKeyFor(values) } });
     const key = data?.apiKeyCreate.apiKey;
     if (key) return onCreated(key);
-    setFailure(failureWords(error, data?.apiKeyCreate.userErrors));
+    const isAddress = data?.apiKeyCreate.userErrors[0]?.field?.includes('allowedIps') === true;
+    if (isAddress) form.setError('addresses', { message: t('keys.addressesWrong') }, { shouldFocus: true });
+    setFailure(isAddress ? undefined : failureWords(error, data?.apiKeyCreate.userErrors));
   };
   return { failure, fetching, send };
 }

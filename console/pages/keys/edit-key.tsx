@@ -9,7 +9,7 @@ import { useToast } from '../../components/toast.tsx';
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
 import type { Refusal } from '../answer-fields.ts';
-import { dayOf, endOfDay, textIn } from '../form-values.ts';
+import { addressesIn, dayOf, endOfDay, textIn } from '../form-values.ts';
 import { UpdateKey } from './changes.ts';
 import { TaskDialog } from '../task-dialog.tsx';
 import type { Key } from './documents.ts';
@@ -186,9 +186,7 @@ function Limits({ editable, models }: Pick<EditFormProps, 'editable' | 'models'>
 /** The values of the form. An empty field removes its limit; no ticked model allows all models. */
 function changesIn(values: FormData, groups: EditKeyProps['groups']) {
   const cap = textIn(values, 'cap').trim();
-  const addresses = textIn(values, 'addresses')
-    .split(/[\s,]+/)
-    .filter((address) => address !== '');
+  const addresses = addressesIn(textIn(values, 'addresses'));
   const models = values.getAll('models').filter((id) => typeof id === 'string');
   return {
     name: textIn(values, 'name').trim(),

@@ -4,7 +4,7 @@ import { Checkbox, Field } from '../../components/field.tsx';
 import { useTranslation } from '../../translation.ts';
 import type { Storefront } from './storefront-documents.ts';
 import { ModelPicks } from './model-picks.tsx';
-import { QuotePanel } from './quote-panel.tsx';
+import { ClosedStorefront, QuotePanel } from './quote-panel.tsx';
 import { StepHead } from './step-head.tsx';
 import { SubdomainField } from './subdomain-field.tsx';
 import { type PurchaseErrors, usePurchase } from './use-purchase.ts';
@@ -22,7 +22,7 @@ interface BuyPoolProps {
   onRefused: () => void;
 }
 
-/** The form. The selection stays if the storefront closes meanwhile. */
+/** The form. Input stays if the storefront closes meanwhile; without any, a closed storefront has no form. */
 export function BuyPool({ storefront, baseHost, picked, onPick, onRefused }: BuyPoolProps) {
   const { t } = useTranslation();
   const [subdomain, setSubdomain] = useState('');
@@ -33,6 +33,7 @@ export function BuyPool({ storefront, baseHost, picked, onPick, onRefused }: Buy
   const quoteState = useQuote(open && chosen.length > 0 ? { modelIds } : undefined);
   const purchase = usePurchase({ quoteState, onRefused });
   const order = { subdomain, name: name.trim(), autoRenew, count: chosen.length };
+  if (!open && chosen.length === 0 && subdomain === '' && name === '') return <ClosedStorefront />;
   return (
     <form
       aria-label={t('purchase.buyTitle')}

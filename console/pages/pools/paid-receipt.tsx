@@ -26,8 +26,8 @@ export function PaidReceipt({ pool }: { pool: PoolDetail }) {
           <Stamp at={period.startsAt} /> – <Stamp at={period.endsAt} />
         </LeaderRow>
         <LeaderRow name={t('pools.cap')}>{t('pools.capOf', { count: pool.rpmCap })}</LeaderRow>
-        {(period.ledgerEntries ?? []).map(({ id, kind, amount, reference }) => (
-          <LeaderRow key={id} name={t(`wallet.kinds.${kind}`)} note={<code>{shortened(reference)}</code>}>
+        {(period.ledgerEntries ?? []).map(({ id, kind, amount }) => (
+          <LeaderRow key={id} name={t(`wallet.kinds.${kind}`)}>
             <Money amount={amount} signed />
           </LeaderRow>
         ))}
@@ -40,13 +40,4 @@ export function PaidReceipt({ pool }: { pool: PoolDetail }) {
       </div>
     </section>
   );
-}
-
-const REFERENCE_CHARACTERS_MAX = 20;
-
-// The table of receipts shows the full reference.
-function shortened(reference: string): string {
-  return reference.length > REFERENCE_CHARACTERS_MAX
-    ? `…${reference.slice(-REFERENCE_CHARACTERS_MAX)}`
-    : reference;
 }

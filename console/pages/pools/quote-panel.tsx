@@ -53,7 +53,7 @@ export function QuotePanel({ storefront, quoteState, wanted, refused, busy }: Qu
         </div>
       )}
       <div className="flex flex-col gap-3 p-5">
-        {closed && <Closed />}
+        {closed && <Closed words={t('purchase.closedNow')} />}
         {closed && <NotifyMe />}
         {!closed && refused !== undefined && <Refused words={refused} />}
         {!closed && failure !== undefined && <Refused words={failure} />}
@@ -68,11 +68,21 @@ export function QuotePanel({ storefront, quoteState, wanted, refused, busy }: Qu
 const PANEL =
   'rounded-card border border-line bg-raise xl:sticky xl:top-[72px] xl:shadow-float xl:self-start';
 
-function Closed() {
+/** In place of the form of a closed storefront: that it is closed, and an offer to notify the user. */
+export function ClosedStorefront() {
   const { t } = useTranslation();
   return (
+    <div className="flex max-w-[640px] flex-col items-start gap-3">
+      <Closed words={t('purchase.closedEmpty')} />
+      <NotifyMe />
+    </div>
+  );
+}
+
+function Closed({ words }: { words: string }) {
+  return (
     <Banner tone="warn" icon={<Store size={16} strokeWidth={1.75} aria-hidden="true" />}>
-      {t('purchase.closedNow')}
+      {words}
     </Banner>
   );
 }

@@ -13,11 +13,13 @@ import { useTitle } from '../../components/page-head.tsx';
 import { exactText } from '../../components/time.tsx';
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
-import { NotFound } from '../shell/not-found.tsx';
 import { PublicFrame } from '../shell/public-frame.tsx';
 import { Connect } from './model-connect.tsx';
+import { StoredState } from './model-state.tsx';
 import { useModalities } from './modalities.ts';
 import { HealthChip, LastDay, UptimeHistory } from './model-health.tsx';
+import { TimesHistory } from './model-times.tsx';
+import { NoModel } from './no-model.tsx';
 import { FILTER_TRAITS } from './search.ts';
 import { contextText } from './tiers.ts';
 
@@ -47,6 +49,13 @@ const ModelQuery = graphql(`
         name
         share
         days
+      }
+      dailyTimes {
+        day
+        p50FirstTokenMs
+        p95FirstTokenMs
+        p50LatencyMs
+        p95LatencyMs
       }
       prices {
         group
@@ -91,7 +100,7 @@ export function ModelPage() {
   const { name } = useParams({ from: '/pricing/$name' });
   const [{ data, error }, again] = useQuery({ query: ModelQuery, variables: { name } });
   useTitle(name);
-  if (data && data.catalogModel === null) return <NotFound />;
+  if (data && data.catalogModel === null) return <NoModel name={name} />;
   const model = data?.catalogModel;
   return (
     <PublicFrame>
@@ -253,6 +262,7 @@ function Facts({ model }: { model: Model }) {
       </section>
       <LastDay health={model.health} />
       {model.uptime && <UptimeHistory uptime={model.uptime} />}
+      <TimesHistory times={model.dailyTimes} />
       <section>
         <h2 className="mb-2 text-section">{t('model.properties')}</h2>
         <LeaderList>
@@ -271,26 +281,5 @@ function Facts({ model }: { model: Model }) {
       </section>
       <StoredState model={model} />
     </aside>
-  );
-}
-
-/** The party that stores state on request, and the duration. */
-function StoredState({ model: { storesState, stateRetentionDays } }: { model: Model }) {
-  const { t } = useTranslation();
-  return (
-    <section>
-      <h2 className="mb-2 text-section">{t('model.state')}</h2>
-      <LeaderList>
-        <LeaderRow name={t('model.stateKept')}>{storesState ? t('model.yes') : t('model.no')}</LeaderRow>
-        {storesState && (
-          <LeaderRow name={t('model.stateRetention')}>
-            {t('model.stateDays', { count: stateRetentionDays })}
-          </LeaderRow>
-        )}
-      </LeaderList>
-      <p className="mt-2 text-hint text-ink-3">
-        {storesState ? t('model.stateNote') : t('model.noStateNote')}
-      </p>
-    </section>
   );
 }

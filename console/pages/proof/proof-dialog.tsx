@@ -73,6 +73,7 @@ export function ProofDialog({ onSettle }: { onSettle: (given: boolean) => void }
   return (
     <Dialog
       open
+      alone
       onClose={() => onSettle(false)}
       title={t('proof.title')}
       sentence={factors?.hasPassword === false ? undefined : t('proof.sentence')}

@@ -55,6 +55,7 @@ export function AccountFields({ form, version, hasAddress = false }: AccountFiel
         <AddressField form={form} />
       )}
       <NewPassword
+        first={hasAddress}
         field={form.register('password', rules)}
         typed={form.watch('password')}
         error={errors.password?.message}
@@ -76,6 +77,7 @@ function AddressField({ form }: { form: UseFormReturn<AccountForm> }) {
       label={t('account.email')}
       type="email"
       tall
+      autoFocus
       autoComplete="username"
       error={errors.email?.message}
       {...email}
@@ -93,6 +95,8 @@ export function usePasswordRules() {
 }
 
 interface NewPasswordProps {
+  /** Whether it is the first field of its page. */
+  first?: boolean;
   /** The form's registration of the field, with usePasswordRules. */
   field: UseFormRegisterReturn;
   typed: string;
@@ -100,13 +104,14 @@ interface NewPasswordProps {
 }
 
 /** A new password, with its strength. */
-export function NewPassword({ field, typed, error }: NewPasswordProps) {
+export function NewPassword({ first = false, field, typed, error }: NewPasswordProps) {
   const { t } = useTranslation();
   return (
     <div className="flex flex-col gap-2">
       <PasswordField
         label={t('account.password')}
         tall
+        autoFocus={first}
         autoComplete="new-password"
         words={{ show: t('account.show'), hide: t('account.hide') }}
         maxLength={PASSWORD_CHARACTERS_MAX}

@@ -29,6 +29,7 @@ import { useToast } from '../../components/toast.tsx';
 import { LANGUAGE_NAMES, LANGUAGES, setLanguage } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
 import { NEW_KEY } from '../keys/search.ts';
+import { OBJECT_ID } from '../object-id.ts';
 import { ADMIN_PLACES } from './admin-places.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -152,7 +153,7 @@ export function useAdminCommands(text: string): { places: Command[]; searches: C
   }));
   if (text === '') return { places, searches: [] };
   const search = { search: text };
-  const searches = [
+  const lists = [
     {
       id: `${SEARCH}users`,
       icon: Users,
@@ -165,6 +166,8 @@ export function useAdminCommands(text: string): { places: Command[]; searches: C
       word: t('admin.find.pools', search),
       run: () => void navigate({ to: '/admin/pools', search }),
     },
+  ];
+  const ofId = [
     {
       id: `${SEARCH}ledger`,
       icon: BookOpenText,
@@ -178,5 +181,5 @@ export function useAdminCommands(text: string): { places: Command[]; searches: C
       run: () => void navigate({ to: '/admin/audit', search }),
     },
   ];
-  return { places, searches };
+  return { places, searches: OBJECT_ID.test(text) ? [...lists, ...ofId] : lists };
 }

@@ -1,8 +1,10 @@
 /** The notice about a key or account that has spent a part of its monthly cap or budget, on every page. */
 import { Link } from '@tanstack/react-router';
 import { Gauge, X } from 'lucide-react';
+import { useEffect } from 'react';
 import { useMutation } from 'urql';
 import { IconButton } from '../../components/button.tsx';
+import { focusContentIfLost } from '../../components/focus.ts';
 import { moneyText } from '../../components/money.tsx';
 import { Banner } from '../../components/notice.tsx';
 import type { Tone } from '../../components/state-word.tsx';
@@ -49,6 +51,8 @@ const HIGH = 80;
 export default function SpendAlerts({ alerts }: { alerts: readonly Alert[] }) {
   const { t } = useTranslation();
   const { fetching, dismiss } = useDismissing();
+  // The button goes with the last alert.
+  useEffect(() => focusContentIfLost, []);
   const [alert] = alerts;
   if (!alert) return null;
   return (
@@ -58,8 +62,10 @@ export default function SpendAlerts({ alerts }: { alerts: readonly Alert[] }) {
       action={
         <IconButton
           label={t('wallet.alerts.dismiss')}
-          disabled={fetching}
-          onClick={() => void dismiss(alert.id)}
+          aria-disabled={fetching || undefined}
+          onClick={() => {
+            if (!fetching) void dismiss(alert.id);
+          }}
         >
           <X size={16} strokeWidth={1.75} />
         </IconButton>

@@ -54,6 +54,11 @@ export function hasBar({ from, to, bucket }: Span, id: string): boolean {
   return id.includes('T') === (bucket === 'HOUR') && start >= from && start < to;
 }
 
+/** Number of days in the range, rounded. */
+export function daysIn({ from, to }: Range): number {
+  return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
+}
+
 /** The previous range of the same length. */
 export function rangeBefore({ from, to }: Range): Range {
   const start = Date.parse(from);

@@ -20,6 +20,7 @@ import {
   barsOf,
   type Bucket,
   bucketsOf,
+  daysIn,
   type Measure,
   rangeBefore,
   type Series,
@@ -94,10 +95,10 @@ function Charts({ search, measure, span, now, before }: LoadedProps) {
     <section aria-label={t('usage.charts')} className="mb-8 border-b border-line pb-8">
       <div className="grid grid-cols-[1fr_300px] gap-x-9 gap-y-6 max-xl:grid-cols-1">
         <div className="min-w-0">
-          <ChartHead {...{ search, measure, now }} />
+          <ChartHead {...{ search, measure, span, now }} />
           <Suspense>
             {search.view === 'table' ? (
-              <SummaryTable buckets={buckets} />
+              <SummaryTable {...{ buckets, series, measure }} />
             ) : (
               <Buckets {...{ search, measure, buckets, series }} />
             )}
@@ -114,9 +115,11 @@ function Charts({ search, measure, span, now, before }: LoadedProps) {
   );
 }
 
-function ChartHead({ search, measure, now }: Pick<LoadedProps, 'search' | 'measure' | 'now'>) {
+function ChartHead({ search, measure, span, now }: Omit<LoadedProps, 'before'>) {
   const { t } = useTranslation();
   const { textOf } = useAmountWords(measure);
+  const days = daysIn(span);
+  const previous = days > 1 ? t('usage.previous', { count: days }) : t('usage.previousDay');
   const figure = (totals: Summary['totals']) =>
     measure === 'cost' ? <Money amount={totals.cost} /> : textOf(sumsOf([totals]));
   return (
@@ -125,7 +128,7 @@ function ChartHead({ search, measure, now }: Pick<LoadedProps, 'search' | 'measu
         <div className="text-hint text-ink-3">{t(`usage.measures.${measure}`)}</div>
         <div className="text-figure font-semibold">{figure(now.totals)}</div>
       </div>
-      {now.previousTotals && <Figure name={t('usage.previous')}>{figure(now.previousTotals)}</Figure>}
+      {now.previousTotals && <Figure name={previous}>{figure(now.previousTotals)}</Figure>}
       <Share
         name={t('usage.failureRate')}
         part={now.totals.failed}

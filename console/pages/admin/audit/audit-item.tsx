@@ -1,5 +1,7 @@
 /** One event of the audit log, with its reason and the changed fields. */
 import { Link } from '@tanstack/react-router';
+import { ListFilter } from 'lucide-react';
+import { IconButton } from '../../../components/button.tsx';
 import { Stamp } from '../../../components/time.tsx';
 import { graphql, type ResultOf } from '../../../graphql.ts';
 import { useTranslation } from '../../../translation.ts';
@@ -40,6 +42,21 @@ export const AuditFields = graphql(`
       ... on CatalogModel {
         modelName: name
       }
+      ... on PolicyVersion {
+        policyVersion: version
+      }
+      ... on TopUp {
+        payer: user {
+          id
+          email
+        }
+      }
+      ... on Wallet {
+        owner {
+          id
+          email
+        }
+      }
     }
     before
     after
@@ -54,7 +71,7 @@ export const AuditFields = graphql(`
 type AuditEvent = ResultOf<typeof AuditFields>;
 
 /** The name of the target as it is now, if it has one and still exists. */
-function nameOf(target: AuditEvent['target']): string | undefined {
+export function nameOf(target: AuditEvent['target']): string | undefined {
   switch (target?.__typename) {
     case 'User':
       return target.email;
@@ -70,6 +87,12 @@ function nameOf(target: AuditEvent['target']): string | undefined {
       return target.nodeName;
     case 'CatalogModel':
       return target.modelName;
+    case 'PolicyVersion':
+      return target.policyVersion;
+    case 'TopUp':
+      return target.payer?.email;
+    case 'Wallet':
+      return target.owner?.email;
     default:
       return undefined;
   }
@@ -104,8 +127,14 @@ function Target({ id, target }: { id: string; target: AuditEvent['target'] }) {
 
 const PAGES: ReadonlySet<string | undefined> = new Set(['User', 'Pool', 'UpstreamProvider']);
 
+interface AuditItemProps {
+  event: AuditEvent;
+  /** Shows only the events of this object; undefined if these are shown. */
+  onOnly?: ((targetId: string) => void) | undefined;
+}
+
 /** The event as a list item. */
-export function AuditItem({ event }: { event: AuditEvent }) {
+export function AuditItem({ event, onOnly }: AuditItemProps) {
   const { t } = useTranslation();
   const { at, action, actor, targetType, targetId, before, after, reason, ip } = event;
   return (
@@ -117,6 +146,15 @@ export function AuditItem({ event }: { event: AuditEvent }) {
         <code className="font-semibold">{action}</code>
         <span className="break-all text-ink-2 max-sm:order-2 max-sm:w-full">
           {targetType} {targetId !== null && <Target id={targetId} target={event.target} />}
+          {targetId !== null && onOnly && (
+            <IconButton
+              label={t('admin.audit.only', { name: nameOf(event.target) ?? targetId })}
+              onClick={() => onOnly(targetId)}
+              className="-my-1.5 ml-1 align-middle"
+            >
+              <ListFilter size={16} strokeWidth={1.75} aria-hidden="true" />
+            </IconButton>
+          )}
         </span>
         <span className="ml-auto text-ink-2 max-sm:order-3 max-sm:ml-0 max-sm:w-full">
           {actor.label} {ip !== null && <code className="text-ink-3">{ip}</code>}

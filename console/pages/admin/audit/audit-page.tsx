@@ -7,15 +7,13 @@ import { Button } from '../../../components/button.tsx';
 import { EmptyFiltered } from '../../../components/notice.tsx';
 import { FIRST_PAGE, pageVariables } from '../../../components/search-parameters.ts';
 import { PageHead } from '../../../components/page-head.tsx';
-import { SearchField } from '../../../components/search-field.tsx';
 import { StateWord } from '../../../components/state-word.tsx';
 import { graphql } from '../../../graphql.ts';
 import { useTranslation } from '../../../translation.ts';
 import { PageFields } from '../../answer-fields.ts';
-import { AuditFields, AuditItem } from './audit-item.tsx';
 import { PagedList } from '../paged-list.tsx';
-import type { AdminSearch } from '../search.ts';
-import { UserFilter } from '../user-filter.tsx';
+import { actorConditions, AuditFilters } from './audit-filters.tsx';
+import { AuditFields, AuditItem } from './audit-item.tsx';
 
 const EVENTS_PER_PAGE = 50;
 /**
@@ -54,8 +52,6 @@ const ChainQuery = graphql(`
   }
 `);
 
-const FILTERS = ['search', 'action'] as const;
-
 /** The log, newest first, with filters by object, action and actor. */
 export function AuditPage() {
   const { t } = useTranslation();
@@ -67,15 +63,16 @@ export function AuditPage() {
     filter: {
       ...(search.search !== undefined && { targetId: search.search }),
       ...(search.action !== undefined && { actions: [search.action] }),
-      ...(search.actor !== undefined && { actorId: search.actor }),
+      ...actorConditions(search.actor),
     },
   };
+  const only = (id: string) => void navigate({ search: { ...search, ...FIRST_PAGE, search: id } });
   const [{ data, error }, again] = useQuery({ query: AuditQuery, variables });
   return (
     <>
       <PageHead title={t('admin.places.audit')} sentence={t('admin.audit.sentence')} />
       <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
-        <Filters search={search} />
+        <AuditFilters search={search} />
         <Chain />
       </div>
       <PagedList
@@ -91,36 +88,16 @@ export function AuditPage() {
         {(events) => (
           <ul className="border-t border-line-strong">
             {events.map((event) => (
-              <AuditItem key={event.id} event={event} />
+              <AuditItem
+                key={event.id}
+                event={event}
+                onOnly={search.search === undefined ? only : undefined}
+              />
             ))}
           </ul>
         )}
       </PagedList>
     </>
-  );
-}
-
-function Filters({ search }: { search: AdminSearch }) {
-  const { t } = useTranslation();
-  const navigate = useNavigate({ from: '/admin/audit' });
-  return (
-    <div className="flex flex-wrap gap-2">
-      {FILTERS.map((name, index) => (
-        <SearchField
-          key={name}
-          label={t(`admin.audit.filters.${name}`)}
-          placeholder={t(`admin.audit.filters.${name}`)}
-          value={search[name]}
-          slash={index === 0}
-          onSearch={(text) => void navigate({ search: { ...search, ...FIRST_PAGE, [name]: text } })}
-        />
-      ))}
-      <UserFilter
-        name={t('admin.audit.filters.actor')}
-        value={search.actor}
-        onChange={(actor) => void navigate({ search: { ...search, ...FIRST_PAGE, actor } })}
-      />
-    </div>
   );
 }
 

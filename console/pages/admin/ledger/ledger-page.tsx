@@ -75,7 +75,6 @@ export function LedgerPage() {
       <LedgerCheck />
       <div className="mb-3 flex flex-wrap items-center gap-2">
         <UserFilter
-          name={t('admin.userFilter.user')}
           value={search.search}
           onChange={(id) => void navigate({ search: { ...search, search: id, ...FIRST_PAGE } })}
         />

@@ -65,7 +65,7 @@ function Figures({ models: { totals, previousTotals, timings } }: Pick<Overview,
   const number = new Intl.NumberFormat(i18n.language);
   const { ttft, duration } = timings.totals;
   return (
-    <dl className="mb-6 flex flex-wrap gap-x-12 gap-y-4">
+    <dl className="mb-6 grid grid-cols-[repeat(auto-fit,minmax(140px,1fr))] gap-x-8 gap-y-4">
       <Figure
         name={t('admin.overview.requests')}
         before={previousTotals && number.format(previousTotals.requests)}
@@ -108,9 +108,9 @@ function Figure({ name, before, children }: FigureProps) {
     <div>
       <dt className="text-hint text-ink-3">{name}</dt>
       <dd>
-        <span className="text-figure font-semibold">{children}</span>
+        <div className="text-figure font-semibold">{children}</div>
         {before !== null && (
-          <span className="ml-3 text-ink-2">{t('admin.overview.before', { value: before })}</span>
+          <div className="text-table text-ink-2">{t('admin.overview.before', { value: before })}</div>
         )}
       </dd>
     </div>

@@ -21,7 +21,7 @@ export function TopUpFilters({ search, onSearch, deposits }: FiltersProps) {
   const states = deposits ? [...DEPOSIT_STATES, 'CREDITED' as const] : TOP_UP_STATES;
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2">
-      <UserFilter name={t('admin.userFilter.user')} value={search.user} onChange={(user) => set({ user })} />
+      <UserFilter value={search.user} onChange={(user) => set({ user })} />
       <Filter
         name={t('admin.state')}
         value={search.state}

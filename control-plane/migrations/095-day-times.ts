@@ -1,0 +1,41 @@
+/** Creates the times of models by day, and the indexes from which filters of the audit log are read. */
+import { Migration } from '@mikro-orm/migrations';
+import { LOCK_MONEY } from './money-locks.ts';
+
+/**
+ * Percentiles of the succeeded requests of all wallets; see usage/day-times.service.ts. `customers` is a set
+ * of 64 bits, in which each customer sets the bit of its hash. `day_summed` has the number of requests in the
+ * hours from which the times of a day were computed. The hours of these days are computed again, because
+ * earlier sums of an hour have no customers.
+ */
+const DAYS = `
+  alter table usage_timing_all add column customers bigint not null default 0;
+  create table model_day_times (
+    day date not null,
+    model_name text not null,
+    measure text not null check (measure in ('DURATION', 'TTFT')),
+    requests integer not null check (requests > 0),
+    customers bigint not null,
+    p50_ms integer not null,
+    p95_ms integer not null,
+    primary key (day, model_name, measure)
+  );
+  create table day_summed (
+    day date primary key,
+    requests bigint not null check (requests >= 0)
+  );
+  delete from hour_summed where hour > now() - interval '93 days';
+`;
+
+/** The actions and the actors of the log are read one by one along these indexes. */
+const AUDIT = `
+  create index audit_event_action on audit_event (action, seq);
+  create index audit_event_actor on audit_event ((coalesce(actor_id, '')), actor_kind, seq);
+`;
+
+/** Creates the tables and indexes. Jobs fill the tables. */
+export class DayTimes extends Migration {
+  override up(): void {
+    for (const part of [LOCK_MONEY, DAYS, AUDIT]) this.addSql(part);
+  }
+}
