@@ -1,4 +1,4 @@
-/** What the provider of a model stores on request. */
+/** The state that the provider of a model stores on request. */
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { useTranslation } from '../../translation.ts';
 
