@@ -8,10 +8,11 @@ import { Pool } from 'undici';
 import { addCustomer, addUpstream, startHouse } from '../house.ts';
 import type { House } from '../house.ts';
 import { childrenOf } from '../house/children.ts';
+import { limitCpu } from './cpu-quota.ts';
 
 const MODEL = 'budget';
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 10);
-const WARM_UP_SECONDS = 5;
+const WARM_UP_SECONDS = Number(process.env['BENCH_WARM_UP'] ?? 5);
 /** Connections per worker, each with one request at a time. */
 const CONNECTIONS = 16;
 /** Wallets of the load, because a wallet may have 64 requests in flight. */
@@ -61,15 +62,26 @@ const LOADS: readonly WorkerLoad[] = [
   },
 ];
 
-/** Measures each load with one worker and with `workers`. `upstream` is the pid of the upstream's process. */
+/** What is measured. */
+interface WorkersPlan {
+  /** Address of the upstream, and the pid of its process. */
+  origin: string;
+  upstream: number;
+  workers: number;
+  /** The part of a core that each worker may use, in percent; null for no limit. */
+  share: number | null;
+}
+
+/** Measures each load with one worker and with `workers`. */
 export async function measureWorkers(
   databaseUrls: readonly [string, string],
-  { origin, upstream, workers }: { origin: string; upstream: number; workers: number },
+  { origin, upstream, workers, share }: WorkersPlan,
 ): Promise<WorkerFigures[]> {
   const figures: WorkerFigures[] = [];
   for (const [databaseUrl, count] of [[databaseUrls[0], 1] as const, [databaseUrls[1], workers] as const]) {
     const house = await startHouse({ databaseUrl, nodeEnv: { WORKERS: String(count) } });
     await addUpstream(house, { baseUrl: `${origin}/v1`, models: [MODEL] });
+    const limits = share === null ? [] : pidsOf(house, count).workers.map((pid) => limitCpu(pid, share));
     const keys: string[] = [];
     while (keys.length < WALLETS) keys.push((await addCustomer(house, '100000')).key);
     for (const load of LOADS) {
@@ -77,8 +89,15 @@ export async function measureWorkers(
       figures.push(await measure(house, { load, keys, count, connections: CONNECTIONS * workers, upstream }));
     }
     await house.stop();
+    for (const remove of limits) remove();
   }
   return figures;
+}
+
+/** The processes of the node. One worker is its own supervisor. */
+function pidsOf(house: House, count: number): { supervisor: number; workers: number[] } {
+  const supervisor = house.nodes[0]?.process.child.pid ?? 0;
+  return { supervisor, workers: count > 1 ? childrenOf(supervisor) : [supervisor] };
 }
 
 interface Measurement {
@@ -93,8 +112,7 @@ async function measure(
   house: House,
   { load, keys, count, connections, upstream }: Measurement,
 ): Promise<WorkerFigures> {
-  const supervisor = house.nodes[0]?.process.child.pid ?? 0;
-  const workers = count > 1 ? childrenOf(supervisor) : [supervisor];
+  const { supervisor, workers } = pidsOf(house, count);
   const node = [...new Set([supervisor, ...workers])];
   const read = () => ({ node: node.map(cpuMicrosOf), others: cpuMicrosOf(upstream) + ownMicros() });
   const before = read();
