@@ -62,7 +62,7 @@ const LOADS: readonly WorkerLoad[] = [
   },
 ];
 
-/** What is measured. */
+/** Subject of the measurement. */
 interface WorkersPlan {
   /** Address of the upstream, and the pid of its process. */
   origin: string;
