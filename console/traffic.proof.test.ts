@@ -18,6 +18,7 @@ describe.skipIf(!ready)('the traffic of nodes', () => {
   test('is drawn by hour, and a chosen node and bar change the figures, by keyboard alone', async () => {
     await visit('/admin/nodes', async (page) => {
       await press(page, page.getByRole('button', { name: 'Show charts' }));
+      await expect.poll(() => page.evaluate(() => document.activeElement !== document.body)).toBe(true);
       const chart = page.getByRole('region', { name: 'Traffic of nodes' });
       const bars = chart.getByRole('group', { name: 'Usage over time' }).getByRole('button');
       await expect.poll(() => bars.count()).toBe(HOURS);

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { chromiumPath, sharedChromium } from '../console/test/chromium.ts';
+import { tabAndPress, tabTo } from '../console/test/visit.ts';
 import { addCustomer, addUpstream, ADMIN } from './house.ts';
 import type { Customer, House } from './house.ts';
 import { openSharedHouse } from './house/shared.ts';
@@ -264,13 +265,15 @@ describe.skipIf(chromiumPath === undefined)('a message in the Playground', () =>
 });
 
 describe.skipIf(chromiumPath === undefined)('a comparison in the Playground', () => {
-  test('asks both models at once, stops one of them, and shows time, tokens and charge of each', async () => {
+  test('asks both models at once by Tab and Enter alone, stops one, and shows time and charge of each', async () => {
     await page.goto(`http://localhost:${house.control.port}/playground?compare=budget,balanced`);
     const column = (name: string): Locator => page.getByRole('region', { name, exact: true });
     await page.getByText('2 models, $0.28 per message').waitFor();
-    await ask(`Please ${HOLD} on`);
+    await tabTo(page, composer());
+    await page.keyboard.type(`Please ${HOLD} on`);
+    await page.keyboard.press('Enter');
     for (const name of ['budget', 'balanced']) await column(name).getByText(FIRST_HALF).waitFor();
-    await button('Stop budget').click();
+    await tabAndPress(page, button('Stop budget'));
     await column('budget').getByText('Stopped').waitFor();
     upstream.resume();
     await column('balanced').getByText(`${FIRST_HALF}${SECOND_HALF}`).waitFor();

@@ -49,7 +49,7 @@ export const profile = {
     changed: 'The password is changed',
     show: 'Show',
     hide: 'Hide',
-    noPassword: 'This account has no password. It signs in another way.',
+    noPassword: 'This account has no password. You sign in with a passkey or a provider.',
     sessions: 'Signed-in browsers',
     thisOne: 'This browser',
     end: 'Sign out',

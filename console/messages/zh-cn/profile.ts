@@ -51,7 +51,7 @@ export const profile: Translation<typeof english> = {
     changed: '密码已更改',
     show: '显示',
     hide: '隐藏',
-    noPassword: '此账户没有密码。它通过其他方式登录。',
+    noPassword: '此账户没有密码。请使用通行密钥或第三方账户登录。',
     sessions: '已登录的浏览器',
     thisOne: '当前浏览器',
     end: '退出登录',

@@ -17,6 +17,7 @@ import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
 import { type Key, KeyChanges, type KeyConnection, type KeyDialog, KeysQuery } from './documents.ts';
 import { KeyFilters } from './key-filters.tsx';
+import { mayHavePaid } from './key-state.ts';
 import { KeyTable } from './key-table.tsx';
 import { RotationBanners } from './rotation-banners.tsx';
 import { type KeysSearch, MAIN_DOMAIN, NEW_KEY } from './search.ts';
@@ -129,9 +130,9 @@ function variablesOf({ search, state, group, domain, sort, ...page }: KeysSearch
   return { first: KEYS_PER_PAGE, ...list, week: lastWeek(Date.now()) };
 }
 
-/** Whether no key was ever used. Filters may hide a key that was. */
+/** Whether no request with a key was paid yet. Filters may hide a key that was used. */
 function isUnused(keys: KeyConnection | undefined, search: KeysSearch) {
-  return !isPart(search) && keys?.nodes.every(({ lastUsedAt }) => lastUsedAt === null) === true;
+  return !isPart(search) && keys?.nodes.every((key) => !mayHavePaid(key, new Date())) === true;
 }
 
 /** Whether the list shows only some of the keys. */

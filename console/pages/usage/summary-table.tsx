@@ -41,7 +41,11 @@ export function SummaryTable({ buckets, series, measure }: SummaryTableProps) {
       idOf={({ id }) => id}
       dense
       columns={[
-        { id: 'day', header: t('usage.day'), cell: ({ row }) => barText(row.original.id) },
+        {
+          id: 'day',
+          header: t('usage.day'),
+          cell: ({ row }) => <span className="whitespace-nowrap">{barText(row.original.id)}</span>,
+        },
         count('requests', t('usage.requests'), ({ requests }) => requests),
         count('failed', t('usage.unsuccessful'), ({ failed }) => failed),
         { id: 'cost', header: t('usage.cost'), meta: { right: true }, cell: ({ row }) => cost(row.original) },

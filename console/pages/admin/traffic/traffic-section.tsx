@@ -4,7 +4,7 @@
  */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ChartColumn } from 'lucide-react';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { Button } from '../../../components/button.tsx';
 import { WhenSeen } from '../../../components/when-seen.tsx';
 import { loadWords } from '../../../i18n.ts';
@@ -25,29 +25,38 @@ export function TrafficOnceSeen(props: TrafficChartsProps) {
   );
 }
 
-/** A button that shows the charts; the address remembers it. */
+/** A button that shows the charts; the address remembers it. The charts get the focus of the button. */
 export function TrafficOnDemand(props: TrafficChartsProps) {
   const { t } = useTranslation();
   const { chart } = useSearch({ strict: false });
   const navigate = useNavigate();
-  if (chart !== undefined)
+  const [isAsked, setIsAsked] = useState(false);
+  const place = useRef<HTMLDivElement>(null);
+  const isShown = chart !== undefined;
+  useEffect(() => {
+    if (isShown && isAsked) place.current?.focus({ preventScroll: true });
+  }, [isShown, isAsked]);
+  if (isShown)
     return (
-      <Suspense>
-        <TrafficCharts {...props} />
-      </Suspense>
+      <div ref={place} tabIndex={-1} className="outline-none">
+        <Suspense>
+          <TrafficCharts {...props} />
+        </Suspense>
+      </div>
     );
   return (
     <section className="mt-10" aria-label={props.title}>
       <h2 className="mb-3 text-section">{props.title}</h2>
       <Button
         icon={<ChartColumn size={16} strokeWidth={1.75} aria-hidden="true" />}
-        onClick={() =>
+        onClick={() => {
+          setIsAsked(true);
           void navigate({
             to: '.',
             search: (search) => ({ ...search, chart: 'requests' as const }),
             resetScroll: false,
-          })
-        }
+          });
+        }}
       >
         {t('admin.showCharts')}
       </Button>
