@@ -265,7 +265,7 @@ describe.skipIf(chromiumPath === undefined)('a message in the Playground', () =>
 });
 
 describe.skipIf(chromiumPath === undefined)('a comparison in the Playground', () => {
-  test('asks both models at once by Tab and Enter alone, stops one, and shows time and charge of each', async () => {
+  test('asks both models at once by keyboard, stops one, and shows time and charge of each', async () => {
     await page.goto(`http://localhost:${house.control.port}/playground?compare=budget,balanced`);
     const column = (name: string): Locator => page.getByRole('region', { name, exact: true });
     await page.getByText('2 models, $0.28 per message').waitFor();
