@@ -36,8 +36,12 @@ it('a key that was revealed and then revoked, or that waits to be revealed, has 
 it('a key that failed only since it was revealed this month has not paid; other used keys may have', () => {
   const now = new Date('2026-11-22T08:00:00Z');
   const failed = {
-    ...{ ...revoked, state: 'ENABLED', disabledReason: null, pool: null },
-    ...{ revealedAt: '2026-11-01T00:00:00Z', lastUsedAt: '2026-11-20T08:00:00Z' },
+    ...revoked,
+    state: 'ENABLED',
+    disabledReason: null,
+    pool: null,
+    revealedAt: '2026-11-01T00:00:00Z',
+    lastUsedAt: '2026-11-20T08:00:00Z',
   } as const;
   expect(mayHavePaid(failed, now)).toBe(false);
   expect(mayHavePaid({ ...failed, lastUsedAt: null }, now)).toBe(false);
