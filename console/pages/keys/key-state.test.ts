@@ -1,6 +1,6 @@
 /** The word for the state of a key. */
 import { expect, it } from 'vitest';
-import { isNeverRevealed, mayHavePaid, stateOf } from './key-state.ts';
+import { isNeverRevealed, stateOf } from './key-state.ts';
 
 const revoked = {
   state: 'DISABLED',
@@ -31,23 +31,4 @@ it('an enabled key that has spent its cap is capped, and one below its cap is en
 it('a key that was revealed and then revoked, or that waits to be revealed, has the general state', () => {
   expect(stateOf({ ...revoked, revealedAt: '2026-11-22T08:00:00Z' })).toBe('REVOKED');
   expect(stateOf({ ...revoked, disabledReason: 'NOT_REVEALED', revealedAt: null })).toBe('NOT_REVEALED');
-});
-
-it('a key that failed only since it was revealed this month has not paid; other used keys may have', () => {
-  const now = new Date('2026-11-22T08:00:00Z');
-  const failed = {
-    ...revoked,
-    state: 'ENABLED',
-    disabledReason: null,
-    pool: null,
-    revealedAt: '2026-11-01T00:00:00Z',
-    lastUsedAt: '2026-11-20T08:00:00Z',
-  } as const;
-  expect(mayHavePaid(failed, now)).toBe(false);
-  expect(mayHavePaid({ ...failed, lastUsedAt: null }, now)).toBe(false);
-  expect(mayHavePaid({ ...failed, spentThisMonth: '0.03' }, now)).toBe(true);
-  expect(mayHavePaid({ ...failed, revealedAt: '2026-10-31T23:59:59Z' }, now)).toBe(true);
-  expect(mayHavePaid({ ...failed, pool: { id: 'pool_1', name: 'Atlas', subdomain: 'atlas' } }, now)).toBe(
-    true,
-  );
 });
