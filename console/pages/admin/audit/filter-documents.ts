@@ -24,7 +24,7 @@ export const ActorsQuery = graphql(`
 
 /** The newest event of an actor, which has its name. */
 export const ChosenActorQuery = graphql(`
-  query ChosenActor($filter: AuditFilter!) {
+  query ChosenActor($filter: AuditFilter) {
     admin {
       auditLog(first: 1, filter: $filter) {
         nodes {
