@@ -7,6 +7,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { CHAT_FAMILIES } from '@gateway/shared/catalog';
 import { earlierOfBothClocks } from '../database/prune.ts';
 import { inTransaction, query, sql } from '../database/sql.ts';
+import type { Statement } from '../database/sql.ts';
 import { ANSWERED_OUTCOMES, FAILED_CODES, FAILED_OUTCOMES, UPTIME_DAYS } from './uptime.rules.ts';
 
 /** Days for which the sums are kept: those of the status page, and a margin for clocks. */
@@ -29,16 +30,17 @@ export async function rollUpAll(em: EntityManager): Promise<void> {
 }
 
 async function rollUp(em: EntityManager, hours: number): Promise<void> {
-  for (const { hour } of await changedHours(em, hours)) await sumUpHour(em, hour);
+  const recent = sql`hour > now() - make_interval(hours => ${hours})`;
+  for (const { hour } of await changedHours(em, recent)) await sumUpHour(em, hour);
 }
 
 /** Hours with another number of rows than at their last run, newest first. Dropped months are left out. */
-function changedHours(em: EntityManager, hours: number): Promise<{ hour: string }[]> {
+function changedHours(em: EntityManager, hours: Statement): Promise<{ hour: string }[]> {
   return query(
     em,
     sql`
     select log.hour::text from (select hour, sum(requests)::bigint as requests from usage_hour_all
-      where hour > now() - make_interval(hours => ${hours}) group by hour) log
+      where ${hours} group by hour) log
     left join uptime_hour_read as done on done.hour = log.hour
     where done.requests is distinct from log.requests and not exists (select from usage_partition p
       where p.dropped_at is not null and log.hour >= p.lower_at and log.hour < p.upper_at)
@@ -46,10 +48,14 @@ function changedHours(em: EntityManager, hours: number): Promise<{ hour: string 
   );
 }
 
-/** Computes one hour. The lock prevents that an older count replaces a newer one. */
+/**
+ * Computes one hour, unless another control plane has just computed it. The lock prevents that an older count
+ * replaces a newer one.
+ */
 async function sumUpHour(em: EntityManager, hour: string): Promise<void> {
   await inTransaction(em, async (inner) => {
     await query(inner, sql`select pg_advisory_xact_lock(hashtextextended('uptime', 0))`);
+    if ((await changedHours(inner, sql`hour = ${hour}::timestamptz`)).length === 0) return;
     await query(
       inner,
       sql`

@@ -98,6 +98,32 @@ describe('uptime from real traffic', () => {
     expect(await sums()).toEqual(before);
   });
 
+  it('of an hour is computed once by control planes that run together', async () => {
+    const before = await sums();
+    const [noted] = await query<{ hour: string; requests: string }>(
+      test.orm.em.fork(),
+      sql`delete from uptime_hour_read returning hour::text, requests::text`,
+    );
+    const hour = sql`${noted?.hour}::timestamptz`;
+    await query(test.orm.em.fork(), sql`update uptime_hour set served = 0 where hour = ${hour}`);
+    const wrong = await sums();
+    expect(wrong).not.toEqual(before);
+    let running: Promise<void> | undefined;
+    await test.orm.em.fork().transactional(async (em) => {
+      await query(em, sql`select pg_advisory_xact_lock(hashtextextended('uptime', 0))`);
+      running = rollUpRecent(test.orm.em.fork());
+      const waiting = sql`select from pg_locks where locktype = 'advisory' and not granted
+        and database = (select oid from pg_database where datname = current_database())`;
+      await expect.poll(() => query(test.orm.em.fork(), waiting)).toHaveLength(1);
+      await query(em, sql`insert into uptime_hour_read values (${hour}, ${noted?.requests})`);
+    });
+    await running;
+    expect(await sums()).toEqual(wrong);
+    await query(test.orm.em.fork(), sql`delete from uptime_hour_read`);
+    await rollUpRecent(test.orm.em.fork());
+    expect(await sums()).toEqual(before);
+  });
+
   it('includes requests that a node reports days later', async () => {
     const [wallet = ''] = wallets;
     await send({ wallet, times: 2, age: '5 days', modelName: 'late-model' });
