@@ -72,6 +72,8 @@ import { WalletHistory } from './087-wallet-history.ts';
 import { DismissedAlerts } from './088-dismissed-alerts.ts';
 import { FoldedLeases } from './089-folded-leases.ts';
 import { UnsortedUsage } from './090-unsorted-usage.ts';
+import { ExtraRequests } from './091-extra-requests.ts';
+import { CheckedDays } from './092-checked-days.ts';
 import { DayTimes } from './095-day-times.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
@@ -147,5 +149,7 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '088-dismissed-alerts', class: DismissedAlerts },
   { name: '089-folded-leases', class: FoldedLeases },
   { name: '090-unsorted-usage', class: UnsortedUsage },
+  { name: '091-extra-requests', class: ExtraRequests },
+  { name: '092-checked-days', class: CheckedDays },
   { name: '095-day-times', class: DayTimes },
 ];

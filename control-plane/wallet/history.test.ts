@@ -31,6 +31,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await query(money.em(), sql`delete from wallet_usage_day`);
+  await query(money.em(), sql`delete from wallet_usage_range`);
   await query(money.em(), sql`update wallet_usage_seal set day = null, next_seq = 0`);
   ({ walletId } = await money.wallet({ cash: 50n * DOLLAR, gift: 2n * DOLLAR }));
 });

@@ -13,6 +13,7 @@ import { settle } from '../usage/settlement.service.ts';
 import { checkNew, violationsOfNew } from './incremental-check.ts';
 import { checkInvariants, violationsOfAll } from './invariants.ts';
 import { requestLease } from './lease.service.ts';
+import { sumUpUsageDays } from './usage-days.ts';
 
 const PRICE = 100n;
 const OLD_DAYS = 6;
@@ -32,7 +33,11 @@ beforeAll(async () => {
   const { id } = await requestLease(money.em(), { ...node, walletId, keyId: null, requestNo: 1, ...amounts });
   lease = { walletId, leaseId: id };
   await addOldRow();
-  await charge(3);
+  await charge(2);
+  await passDay();
+  await charge(1);
+  await passDay();
+  await sumUpUsageDays(money.em());
   await check();
   await checkLater();
   await charge(3);
@@ -66,6 +71,14 @@ async function addOldRow(): Promise<void> {
         'swift', 'chat_completions', 0, '1', 0, 'FAILED', 'UPSTREAM_FAILED', 502, false, 1
       from usage_request where request_id = 'old'`,
   );
+}
+
+/** Moves all entries of the ledger one day back. */
+async function passDay(): Promise<void> {
+  await owner.em.fork().transactional(async (em: EntityManager) => {
+    await query(em, sql`set local session_replication_role = 'replica'`);
+    await query(em, sql`update ledger_entry set at = at - interval '1 day'`);
+  });
 }
 
 async function check(): Promise<void> {
@@ -207,6 +220,30 @@ describe('the incremental ledger check', () => {
   ])('finds %s of a sealed day of the usage log', async (_what, forgery) => {
     const { incremental, full } = await foundAfter(forgery);
     expect([incremental.includes('I13'), full.includes('I13')]).toEqual([true, true]);
+  });
+
+  it.each([
+    ['a sum', 'update wallet_usage_day set amount = amount + 1'],
+    ['a number of entries', 'update wallet_usage_day set entries = entries + 1'],
+    ['a balance', 'update wallet_usage_day set balance_after = balance_after + 1'],
+    ['a missing row', 'delete from wallet_usage_day'],
+    ['a row of another wallet', "update wallet_usage_day set wallet_id = 'wal_other'"],
+    ['a row of another day', 'update wallet_usage_day set day = day + 1'],
+    ['a row with another last entry', 'update wallet_usage_day set last_seq = last_seq + 1'],
+    ['a row beyond the summed days', 'update wallet_usage_seal set next_seq = 1'],
+    ['a gap between days', 'update wallet_usage_range set lower_seq = lower_seq + 1'],
+    ['an entry of a summed day', "update ledger_entry set amount = amount + 1 where kind = 'USAGE'"],
+  ])('finds %s that differs from the ledger, in summed days of wallets', async (_what, forgery) => {
+    const { incremental, full } = await foundAfter(forgery);
+    expect([incremental.includes('I14'), full.includes('I14')]).toEqual([true, true]);
+  });
+
+  it('notes which summed days it has compared, so that all are compared in turn', async () => {
+    const days = await query<{ all: boolean }>(
+      money.em(),
+      sql`select bool_and(compared_at is not null) as all from wallet_usage_range`,
+    );
+    expect(days).toEqual([{ all: true }]);
   });
 
   it('counts a transaction whose entries are in two ranges in the first one alone', async () => {

@@ -11,8 +11,9 @@ import type { Violation } from './invariants.ts';
 import { openRules } from './open-range.ts';
 import type { Checked } from './open-range.ts';
 import { brokenDays, brokenRanges, noteCompared, readChecked, seal } from './seals.ts';
+import { brokenUsageDays, noteComparedDays } from './summed-days.ts';
 
-/** Sealed ranges, and sealed days, whose digests one check compares. */
+/** Sealed ranges, and sealed days, whose digests one check compares; and summed days of wallets. */
 const COMPARED = 4;
 /** The rules that read all accounts, which is cheap. */
 const ACCOUNT_RULES: ReadonlySet<string> = new Set(['I3', 'I6']);
@@ -33,6 +34,7 @@ export async function checkNew(em: EntityManager): Promise<Violation[]> {
       const violations = await violationsOfNew(inner);
       if (violations.length === 0 && lock.is_mine) {
         await noteCompared(inner, COMPARED);
+        await noteComparedDays(inner, COMPARED);
         await seal(inner);
       }
       return violations;
@@ -57,6 +59,7 @@ function rulesAfter(checked: Checked): { rule: string; find: Statement }[] {
     ...INVARIANTS.filter(({ rule }) => ACCOUNT_RULES.has(rule)).map(toRule),
     { rule: 'I12', find: brokenRanges(COMPARED) },
     { rule: 'I13', find: brokenDays(COMPARED) },
+    { rule: 'I14', find: brokenUsageDays(COMPARED) },
   ];
 }
 

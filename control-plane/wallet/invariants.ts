@@ -8,6 +8,7 @@ import { query, sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
 import { ACCOUNTS_WITHOUT_LEASE, FOLDED_DIFFERENTLY } from './folded.ts';
 import { brokenDays, brokenRanges } from './seals.ts';
+import { brokenUsageDays } from './summed-days.ts';
 
 /** A violation of an invariant. */
 export interface Violation {
@@ -181,6 +182,11 @@ export const INVARIANTS: readonly Invariant[] = [
     rule: 'I13',
     promise: 'days of the usage log that a check has sealed have not changed since, nor their hourly sums',
     find: brokenDays().text,
+  },
+  {
+    rule: 'I14',
+    promise: 'the summed days of a wallet equal its entries of usage and its balance after them',
+    find: brokenUsageDays().text,
   },
 ];
 

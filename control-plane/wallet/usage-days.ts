@@ -43,6 +43,12 @@ async function sumUpNextDay(em: EntityManager): Promise<boolean> {
   );
   if (!later) return false;
   await insertDay(em, { day: first.day, lower, upper: later.upper });
+  // The range begins where the last one ended: a control plane of the release before writes none.
+  await query(
+    em,
+    sql`insert into wallet_usage_range (lower_seq, upper_seq, day)
+      select coalesce(max(upper_seq), 0), ${later.upper}::bigint, ${first.day}::date from wallet_usage_range`,
+  );
   await query(em, sql`update wallet_usage_seal set day = ${first.day}::date, next_seq = ${later.upper}`);
   return true;
 }
