@@ -237,7 +237,7 @@ describe.skipIf(!ready)('the health of an upstream', () => {
     });
     await visit('/admin/upstreams/prv_north-eu', async (page) => {
       await page.getByText('4.12 %').waitFor();
-      for (const words of ['1.8 s', '56 of 740 failed', 'Credential refused', 'Busy: 1 hr ago'])
+      for (const words of ['1.8 s', '56 of 740 failed', 'Access refused', 'Busy: 1 hr ago'])
         await page.getByText(words).waitFor();
       expect(await page.getByText('Open', { exact: true }).count()).toBe(2);
     });

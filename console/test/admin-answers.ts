@@ -107,6 +107,7 @@ const NO_HEALTH = {
   p95LatencyMs: null,
   inputTokens5m: '0',
   cachedTokens5m: '0',
+  needsCredential: false,
   asOf: null,
   lastProbeAt: null,
   lastProbeStatus: null,

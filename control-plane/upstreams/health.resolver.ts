@@ -4,6 +4,7 @@ import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { Fault } from '@gateway/shared/upstream-health';
 import type { Context } from '../graphql/context.ts';
 import { DateTime } from '../graphql/scalars.ts';
+import { credentialsOfProviders } from '../lookups.ts';
 import { healthOfProviders, probesOfProviders } from './health.service.ts';
 import { UNKNOWN_HEALTH } from './health.view.ts';
 import { openRoutes, usesOfCredentials } from './suspension.service.ts';
@@ -20,12 +21,15 @@ export class ProviderHealthResolver {
     description: 'Health of the provider as nodes report it, and its last probe.',
   })
   async health(@Root() { id }: ProviderRow, @Ctx() { batches }: Context): Promise<ProviderHealth> {
-    const [health, probe] = await Promise.all([
+    const [health = UNKNOWN_HEALTH, probe, credentials = []] = await Promise.all([
       batches.load(healthOfProviders, id),
       batches.load(probesOfProviders, id),
+      batches.load(credentialsOfProviders, id),
     ]);
     return {
-      ...(health ?? UNKNOWN_HEALTH),
+      ...health,
+      needsCredential:
+        health.nodes.some(({ refused }) => refused > 0) && !credentials.some(({ enabled }) => enabled),
       lastProbeAt: probe?.at ?? null,
       lastProbeStatus: probe?.status ?? null,
       lastProbeLatencyMs: probe?.latencyMs ?? null,

@@ -28,8 +28,8 @@ const BEAT = `mutation ($input: NodeHeartbeatInput!) { nodeHeartbeat(input: $inp
   node { id } userErrors { code } } }`;
 const HEALTH = `{ admin { providers { id
   credentials { id lastUsedAt lastError lastErrorAt suspendedUntil quotaSpentUntil }
-  health { status circuit requests5m errorRate5m p95LatencyMs inputTokens5m cachedTokens5m asOf lastProbeAt
-    lastProbeStatus lastProbeLatencyMs lastProbeError
+  health { status circuit requests5m errorRate5m p95LatencyMs inputTokens5m cachedTokens5m needsCredential
+    asOf lastProbeAt lastProbeStatus lastProbeLatencyMs lastProbeError
     nodes { nodeName circuit requests failed p95LatencyMs cachedTokens clockAheadMs } } } } }`;
 
 interface Health extends Record<string, unknown> {
@@ -123,7 +123,7 @@ describe('the health of upstreams', () => {
       circuit: 'CLOSED',
       requests5m: 0,
       ...{ errorRate5m: null, p95LatencyMs: null, asOf: null, nodes: [] },
-      ...{ inputTokens5m: '0', cachedTokens5m: '0' },
+      ...{ inputTokens5m: '0', cachedTokens5m: '0', needsCredential: false },
       ...{ lastProbeAt: null, lastProbeStatus: null, lastProbeLatencyMs: null, lastProbeError: null },
     });
   });
@@ -144,6 +144,15 @@ describe('the health of upstreams', () => {
         { nodeName: 'south', circuit: 'OPEN', requests: 100, failed: 10, p95LatencyMs: 900 },
       ],
     });
+  });
+
+  it('says that a credential is needed if requests are refused and none is enabled', async () => {
+    await beat(0, { upstreams: [report({ circuit: 'OPEN', failed: 3 })] });
+    expect((await read()).health).toMatchObject({ needsCredential: false });
+    await beat(0, { upstreams: [report({ circuit: 'OPEN', refused: 5 })] });
+    expect((await read()).health).toMatchObject({ circuit: 'OPEN', needsCredential: true });
+    await addCredential();
+    expect((await read()).health).toMatchObject({ needsCredential: false });
   });
 
   it('adds up the input tokens of the nodes, beyond 32 bits', async () => {

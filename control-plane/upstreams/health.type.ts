@@ -18,7 +18,7 @@ export const CircuitStateEnum = describeEnum<CircuitState>(
 export const UpstreamFaultEnum = describeEnum<Fault>('UpstreamFault', 'Kind of failure of an upstream.', {
   BUSY: 'The upstream was overloaded, or its rate limit was reached.',
   TIMEOUT: 'The upstream took too long.',
-  REFUSED: 'The upstream refused the credential.',
+  REFUSED: 'The upstream refused the credential, or the request without one.',
   FAILED: 'The upstream could not be reached, or sent an error or an invalid answer.',
 });
 
@@ -113,6 +113,13 @@ export class ProviderHealth {
 
   @Field(() => Decimal, { description: CACHED_TOKENS })
   cachedTokens5m!: string;
+
+  @Field(() => Boolean, {
+    description:
+      'Whether the upstream refused requests in the last five minutes (401 or 403) and none of its ' +
+      'credentials is enabled: nodes then leave it as they leave a failing one. Add a credential.',
+  })
+  needsCredential!: boolean;
 
   @Field(() => DateTime, { nullable: true, description: 'Time of the latest report; null if there is none.' })
   asOf?: Date | null;

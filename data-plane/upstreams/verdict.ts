@@ -16,7 +16,10 @@ export const CREDENTIAL_REFUSED_MS = 300_000;
 export interface Verdict {
   /** The failure as the client sees it. */
   error: GatewayError;
-  /** Whether the upstream itself is unwell: this counts towards its ejection. */
+  /**
+   * Whether the upstream itself is unwell: this counts towards its ejection. So does a 401 to a request without
+   * a credential, because no other credential can be used instead.
+   */
   unwell: boolean;
   /** How long this credential is suspended, in ms; 0 for not at all. */
   suspendCredentialMs: number;
@@ -48,7 +51,7 @@ interface ErrorResponse {
 /** Only 400, 413 and 422 are about the client's own request; every other status concerns the operator. */
 export function judge(
   { status, body, retryAfterMs, model }: ErrorResponse,
-  { dialect, native, route }: Candidate,
+  { dialect, native, route, credential }: Candidate,
 ): Verdict {
   const error = dialect.outbound.decodeError(status, withModelName(body, route.upstreamModel, model));
   if (status === 400 || status === 413 || status === 422)
@@ -66,12 +69,14 @@ export function judge(
     });
     return { error: busy, unwell: false, suspendCredentialMs, aboutCredential: status === 429 };
   }
+  const isRefused = status === 401 || status === 403;
   return {
     error: error.code.startsWith('upstream_') ? error : asUpstreamFailure(error),
     // A 501 is about the endpoint: some upstreams do not count tokens.
-    unwell: status === 408 || (status >= 500 && status !== 501),
+    unwell: status === 408 || (status >= 500 && status !== 501) || (status === 401 && !credential),
     suspendCredentialMs: 0,
-    aboutCredential: status === 401 || status === 403,
+    // Without a credential, a 403 counts for the route, as a failure of its upstream does.
+    aboutCredential: isRefused && credential !== undefined,
     ...(status === 401 ? { doubt: 'credential' } : {}),
     ...(status === 403 ? { doubt: 'route' } : {}),
   };

@@ -49,6 +49,8 @@ export const upstreams: Translation<typeof english> = {
         requests: '5 分钟内请求数',
         failed: '失败率',
         ofRequests: '{{requests}} 个请求中失败 {{failed}} 个',
+        faultCount: '{{fault}}：{{shown}}',
+        needsCredential: '它拒绝没有凭据的请求。请在下方添加凭据。',
         fromCache: '缓存命中的输入词元',
         clock: '其时钟偏差 {{time}}',
         suspended: '暂停至',
@@ -56,7 +58,7 @@ export const upstreams: Translation<typeof english> = {
         p95: '开始应答的时间（p95）',
         asOf: '上报于',
         probe: '上次探测',
-        faults: { NONE: '已应答', BUSY: '繁忙', TIMEOUT: '过慢', REFUSED: '凭据被拒绝', FAILED: '失败' },
+        faults: { NONE: '已应答', BUSY: '繁忙', TIMEOUT: '过慢', REFUSED: '访问被拒绝', FAILED: '失败' },
       },
       limits: '限制',
       phases: {

@@ -88,6 +88,7 @@ const ProviderFields = graphql(
         p95LatencyMs
         inputTokens5m
         cachedTokens5m
+        needsCredential
         asOf
         lastProbeAt
         lastProbeStatus

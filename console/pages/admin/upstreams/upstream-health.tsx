@@ -21,6 +21,7 @@ const CIRCUITS: Record<Health['circuit'], Look> = {
   OPEN: { icon: CircleX, tone: 'bad' },
 };
 const PERCENT = 100;
+const FAULTS = ['BUSY', 'TIMEOUT', 'REFUSED', 'FAILED'] as const;
 
 /** The status. */
 export function UpstreamHealthWord({ health: { status } }: { health: Health }) {
@@ -69,7 +70,7 @@ function AllNodes({ health }: { health: Health }) {
   const number = new Intl.NumberFormat(i18n.language);
   const rounded = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 1 });
   const { status, circuit, requests5m, errorRate5m, p95LatencyMs, asOf } = health;
-  const { inputTokens5m, cachedTokens5m } = health;
+  const { inputTokens5m, cachedTokens5m, needsCredential } = health;
   return (
     <LeaderList>
       <LeaderRow name={t('admin.state')}>
@@ -79,6 +80,9 @@ function AllNodes({ health }: { health: Health }) {
         <>
           <LeaderRow name={t('admin.upstreams.health.circuit')}>
             <Circuit circuit={circuit} />
+            {needsCredential && (
+              <div className="text-hint text-bad">{t('admin.upstreams.health.needsCredential')}</div>
+            )}
           </LeaderRow>
           <LeaderRow name={t('admin.upstreams.health.requests')}>{number.format(requests5m)}</LeaderRow>
           {errorRate5m !== null && (
@@ -143,6 +147,7 @@ function EachNode({ nodes }: Pick<Health, 'nodes'>) {
               requests: number.format(requests),
             })}
           </div>
+          <FaultCounts counts={{ BUSY: busy, TIMEOUT: timeouts, REFUSED: refused, FAILED: failed }} />
           {clockAheadMs !== null && (
             <div className="text-hint text-bad">
               {t('admin.upstreams.health.clock', {
@@ -153,6 +158,24 @@ function EachNode({ nodes }: Pick<Health, 'nodes'>) {
         </LeaderRow>
       ))}
     </LeaderList>
+  );
+}
+
+/** How often requests failed for each reason; nothing without failures. */
+function FaultCounts({ counts }: { counts: Record<NonNullable<Health['lastProbeError']>, number> }) {
+  const { t, i18n } = useTranslation();
+  const number = new Intl.NumberFormat(i18n.language);
+  return (
+    <ul className="text-hint text-ink-3">
+      {FAULTS.filter((fault) => counts[fault] > 0).map((fault) => (
+        <li key={fault}>
+          {t('admin.upstreams.health.faultCount', {
+            fault: t(`admin.upstreams.health.faults.${fault}`),
+            shown: number.format(counts[fault]),
+          })}
+        </li>
+      ))}
+    </ul>
   );
 }
 
