@@ -56,7 +56,7 @@ export const PRESET_QUIRKS: Readonly<Record<string, KnownQuirks>> = {
     quirks: dropped('logprobs', 'top_logprobs', 'logit_bias'),
     quirksSource: 'https://console.groq.com/docs/openai',
   },
-  // Kimi models have one permitted value of each, and refuse others.
+  // For kimi-k2.6: "Cannot be modified", by the parameter comparison of the page.
   moonshot: {
     quirks: dropped('temperature', 'top_p', 'presence_penalty', 'frequency_penalty'),
     quirksSource: 'https://platform.kimi.ai/docs/api/models-overview',
@@ -90,9 +90,9 @@ export const PRESET_QUIRKS: Readonly<Record<string, KnownQuirks>> = {
     ],
     quirksSource: 'https://docs.cohere.com/docs/compatibility-api',
   },
-  // Above 0 and at most 1; other values are answered with an error.
+  // "Value range (0, 1]" of both.
   minimax: {
-    quirks: [clamped('temperature', 0.01, 1)],
-    quirksSource: 'https://platform.minimax.io/docs/api-reference/text-openai-api',
+    quirks: [clamped('temperature', 0.01, 1), clamped('top_p', 0.01, 1)],
+    quirksSource: 'https://platform.minimax.io/docs/api-reference/text-chat',
   },
 };
