@@ -244,12 +244,14 @@ describe.skipIf(!ready)('money', () => {
       await tried.getByText('1. Skipped: failed too often').waitFor();
       await tried.getByText('2. Failed').waitFor();
       await tried.getByText('upstream_busy').waitFor();
-      await tried.getByText('3. Answered').waitFor();
-      expect(await tried.innerText()).not.toMatch(/east|north|west|429/);
+      await tried.getByText('3. Stopped: another upstream answered first').waitFor();
+      await tried.getByText('4. Answered').waitFor();
+      expect(await tried.innerText()).not.toMatch(/east|north|south|west|429|\$/);
       house.stage.fake.state.admin = true;
       await page.reload();
       await tried.getByText('north · vendor-large-2').waitFor();
       await tried.getByText('HTTP 429').waitFor();
+      await tried.getByText('$0.0125').waitFor();
     });
   });
 });

@@ -19,6 +19,8 @@ export interface UpstreamObserver {
   inputCounted(providerId: string, tokens: { input: number; cached: number }): void;
   /** The upstream was asked because another one was slow. `won`: whether its answer was used. */
   hedged(providerId: string, won: boolean): void;
+  /** A request was cut because another upstream answered first. Its price is 0 if it is unknown. */
+  raceLost(providerId: string, dollars: number): void;
   /** Other credentials are preferred, because the quota of this one is nearly used up. */
   spared(providerId: string): void;
   /** One route to the upstream was ejected after failures. */
@@ -73,12 +75,20 @@ export function showUpstreams(registry: Registry, states: ObservableUpstreams): 
   });
 }
 
-function rareEvents(registry: Registry): Pick<UpstreamObserver, 'hedged' | 'spared' | 'routeEjected'> {
+function rareEvents(
+  registry: Registry,
+): Pick<UpstreamObserver, 'hedged' | 'raceLost' | 'spared' | 'routeEjected'> {
   const registers = [registry];
   const hedges = new Counter({
     name: 'gateway_upstream_hedges_total',
     help: 'Second requests because the first upstream was slow, by provider and whether it answered first.',
     labelNames: ['provider', 'won'],
+    registers,
+  });
+  const extraCost = new Counter({
+    name: 'gateway_upstream_hedges_cost_usd_total',
+    help: 'Cost of requests that were cut because another upstream answered first, by provider, in USD.',
+    labelNames: ['provider'],
     registers,
   });
   const spared = new Counter({
@@ -95,6 +105,7 @@ function rareEvents(registry: Registry): Pick<UpstreamObserver, 'hedged' | 'spar
   });
   return {
     hedged: (provider, won) => hedges.labels(provider, won ? 'yes' : 'no').inc(),
+    raceLost: (provider, dollars) => extraCost.labels(provider).inc(dollars),
     spared: (provider) => spared.labels(provider).inc(),
     routeEjected: (provider) => ejections.labels(provider).inc(),
   };

@@ -16,14 +16,23 @@ export type SkipCode = Extract<
 >;
 
 /**
- * Returns the list with one more attempt. A full list keeps its first attempts; the new attempt replaces the
- * last one, which `omitted` counts.
+ * Error code of an attempt that was cut because another upstream answered the same request first. The
+ * operator pays for it, and the customer does not.
+ */
+export const LOST_RACE = 'lost_race';
+
+/**
+ * Returns the list with one more attempt. A full list loses its last skipped attempt, or else its last one;
+ * `omitted` counts the lost ones. A node makes at most as many attempts at a request as the list can hold, so
+ * no attempt that may cost money is lost.
  */
 export function withAttempt(list: AttemptList | undefined, attempt: AttemptRecord): AttemptList {
   if (!list) return { attempts: [attempt], omitted: 0 };
   const { attempts, omitted } = list;
   if (attempts.length < ATTEMPTS_MAX) return { attempts: [...attempts, attempt], omitted };
-  return { attempts: [...attempts.slice(0, ATTEMPTS_MAX - 1), attempt], omitted: omitted + 1 };
+  const skipped = attempts.findLastIndex(({ outcome }) => outcome === 'SKIPPED');
+  const lost = skipped < 0 ? ATTEMPTS_MAX - 1 : skipped;
+  return { attempts: [...attempts.toSpliced(lost, 1), attempt], omitted: omitted + 1 };
 }
 
 /** Outcomes of requests whose answer was not relayed to its end, though the upstream did not fail. */

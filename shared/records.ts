@@ -222,7 +222,7 @@ export interface TokenCounts {
 /**
  * Outcome of an attempt. ANSWERED: the answer was relayed. BROKE_OFF: the answer failed while it was
  * relayed. FAILED: the upstream refused or gave no usable answer. CUT: the request was ended meanwhile, not
- * by the upstream. SKIPPED: the upstream was not asked.
+ * by the upstream, or another upstream answered first. SKIPPED: the upstream was not asked.
  */
 export type AttemptOutcome = 'ANSWERED' | 'BROKE_OFF' | 'FAILED' | 'CUT' | 'SKIPPED';
 
@@ -230,12 +230,17 @@ export type AttemptOutcome = 'ANSWERED' | 'BROKE_OFF' | 'FAILED' | 'CUT' | 'SKIP
 export interface AttemptRecord {
   routeId: string;
   outcome: AttemptOutcome;
-  /** Code of the failure, null if there was none; the `SkipCode` of a skipped attempt. */
+  /**
+   * Code of the failure, null if there was none; the `SkipCode` of a skipped attempt; LOST_RACE (attempts.ts)
+   * if another upstream answered first.
+   */
   errorCode: string | null;
   /** HTTP status of an answer that was not relayed; null if the answer was relayed or none came. */
   httpStatus: number | null;
   /** Duration of the attempt in ms; 0 if skipped. */
   ms: number;
+  /** Only with LOST_RACE: the operator's cost of a request on this route at that time; absent if unknown. */
+  cost?: MicrosText | undefined;
 }
 
 /** The attempts of one request in order. A long list keeps only the first ones and the last. */

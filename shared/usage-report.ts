@@ -78,7 +78,10 @@ export interface NodeUsageRecordInput {
   ttftMs: number | null;
   ip: string | null;
   lossesInAnswer: number;
-  /** Sent only if there are attempts to list, because control planes of earlier releases do not know them. */
+  /**
+   * Sent only if there are attempts to list, because control planes of earlier releases do not know them. The
+   * cost of an attempt is in dollars here, and sent only if it is known, for the same reason.
+   */
   attempts?: readonly AttemptRecord[] | undefined;
   attemptsOmitted?: number | undefined;
   /** Sent only above 0, for the same reason: an earlier control plane drops such a record of a refusal. */
@@ -153,10 +156,14 @@ function usageInput(usage: UsageRecord, place: ChargePlace | undefined, at: stri
     ttftMs: usage.firstContentMs,
     ip: usage.ip,
     lossesInAnswer: usage.lossesInAnswer,
-    attempts: usage.tried?.attempts,
+    attempts: usage.tried?.attempts.map(attemptInput),
     attemptsOmitted: usage.tried?.omitted,
     repeats: usage.repeats,
   };
+}
+
+function attemptInput(attempt: AttemptRecord): AttemptRecord {
+  return attempt.cost === undefined ? attempt : { ...attempt, cost: dollarsOf(attempt.cost) };
 }
 
 function capitals<Word extends Group | Family>(word: Word): Uppercase<Word> {

@@ -257,8 +257,9 @@ export async function addUpstream(house: House, upstream: UpstreamSetting): Prom
         modelId: model.id,
         providerId: provider.id,
         upstreamModel: model.name,
-        priority: 1,
+        priority: upstream.priority ?? 1,
         weight: 1,
+        cost: upstream.cost ?? null,
         enabled: true,
         families: upstream.families ?? [upstream.protocol ?? 'CHAT_COMPLETIONS'],
         reason,
@@ -277,6 +278,10 @@ export interface UpstreamSetting {
   protocol?: string;
   families?: string[];
   secret?: string;
+  /** Of the routes; 1 by default. */
+  priority?: number;
+  /** Of a request over the routes, in dollars; unknown by default. */
+  cost?: string;
   /** The members of `UpstreamAccessInput`. */
   access?: object;
 }

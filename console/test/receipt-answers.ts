@@ -3,7 +3,7 @@ import { makeRow } from './sample.ts';
 
 const RECEIPT_ROWS = 200;
 
-/** Two upstreams that could not, and one that answered: their names are for administrators. */
+/** Two upstreams that could not, one that lost, and one that answered: their names are for administrators. */
 function attemptsSeenBy(isAdmin: boolean) {
   const to = (name: string) => ({
     id: `rte_${name}`,
@@ -13,9 +13,19 @@ function attemptsSeenBy(isAdmin: boolean) {
   return [
     { outcome: 'SKIPPED', errorCode: 'unavailable', ms: 0, httpStatus: null, name: 'east' },
     { outcome: 'FAILED', errorCode: 'upstream_busy', ms: 412, httpStatus: 429, name: 'north' },
+    {
+      outcome: 'CUT',
+      errorCode: 'lost_race',
+      ms: 1_900,
+      httpStatus: null,
+      extraCost: '0.0125',
+      name: 'south',
+    },
     { outcome: 'ANSWERED', errorCode: null, ms: 2_300, httpStatus: null, name: 'west' },
-  ].map(({ name, httpStatus, ...turn }) =>
-    isAdmin ? { ...turn, httpStatus, route: to(name) } : { ...turn, httpStatus: null, route: null },
+  ].map(({ name, httpStatus, extraCost = null, ...turn }) =>
+    isAdmin
+      ? { ...turn, httpStatus, extraCost, route: to(name) }
+      : { ...turn, httpStatus: null, extraCost: null, route: null },
   );
 }
 

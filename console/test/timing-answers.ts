@@ -62,6 +62,7 @@ export function trafficOf({ subject, ids, range, bucket }: TrafficOf) {
     requests,
     failed: Math.floor(requests / (30 + (at % 5))),
     timings: timingsOf(requests, at),
+    extra: extraOf(subject === 'UPSTREAM' ? Math.floor(requests / 45) : 0),
   });
   return {
     totals: figuresOf(shown.length * count * 90, 0),
@@ -78,5 +79,18 @@ export function trafficOf({ subject, ids, range, bucket }: TrafficOf) {
       name,
       figures: figuresOf(count * (120 - place * 30), place),
     })),
+    extraByModel:
+      subject === 'UPSTREAM'
+        ? [
+            { modelName: 'coder', extra: extraOf(72) },
+            { modelName: 'swift', extra: extraOf(24) },
+          ]
+        : [],
   };
+}
+
+/** Extra requests; one in eight is over a route without a known cost. */
+function extraOf(requests: number) {
+  const withoutCost = Math.floor(requests / 8);
+  return { requests, withoutCost, cost: ((requests - withoutCost) * 0.0125).toFixed(4) };
 }

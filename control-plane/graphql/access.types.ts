@@ -22,6 +22,8 @@ export const TYPE_RULES: Readonly<Record<string, TokenRule>> = {
   ClientSnippet: 'ANY',
   Conversation: 'BROWSER',
   DerivedItem: 'BROWSER',
+  ExtraRequests: 'ADMIN_UPSTREAMS',
+  ExtraRequestsOfModel: 'ADMIN_UPSTREAMS',
   InjectionPreview: 'BROWSER',
   ItemSource: 'BROWSER',
   LearnedItem: 'BROWSER',

@@ -65,6 +65,8 @@ const EMPTY = [
   'viewer.usageSummary.timings.groups.timings',
   'viewer.usageSummary.timings.totals.duration',
   'viewer.usageSummary.timings.totals.ttft',
+  'admin.traffic.extraByModel',
+  'admin.traffic.extraByModel.extra',
   'admin.traffic.rows',
   'admin.traffic.rows.figures',
   'admin.traffic.series',

@@ -31,7 +31,7 @@ export class NodeAttemptInput {
 
   @Field(() => String, {
     nullable: true,
-    description: 'Code of the failure, or why the upstream was skipped.',
+    description: 'Code of the failure, or why the upstream was skipped, or lost_race.',
   })
   errorCode?: string | null;
 
@@ -43,6 +43,12 @@ export class NodeAttemptInput {
 
   @Field(() => Int, { description: 'Duration of the attempt, in milliseconds.' })
   ms!: number;
+
+  @Field(() => Money, {
+    nullable: true,
+    description: 'Cost of a request on the route at that time; only with lost_race, null if unknown.',
+  })
+  cost?: bigint | null;
 }
 
 /** One finished request. */
@@ -240,6 +246,6 @@ function toReported({ attempts, attemptsOmitted, repeats, ...record }: NodeUsage
   };
 }
 
-function toAttempt({ routeId, outcome: became, errorCode, httpStatus, ms }: NodeAttemptInput): AttemptRecord {
-  return { routeId, outcome: became, errorCode: errorCode ?? null, httpStatus: httpStatus ?? null, ms };
+function toAttempt({ errorCode, httpStatus, cost, ...attempt }: NodeAttemptInput): AttemptRecord {
+  return { ...attempt, errorCode: errorCode ?? null, httpStatus: httpStatus ?? null, cost: cost?.toString() };
 }

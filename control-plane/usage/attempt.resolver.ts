@@ -6,13 +6,16 @@ import { isAdminFor } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { describeEnum } from '../graphql/enums.ts';
 import { routesById } from '../lookups.ts';
+import { Money } from '../graphql/scalars.ts';
 import { UpstreamRoute } from '../upstreams/upstream.type.ts';
 
 export const AttemptOutcomeEnum = describeEnum<AttemptOutcome>('AttemptOutcome', 'How an attempt ended.', {
   ANSWERED: 'The upstream answered.',
   BROKE_OFF: 'The answer broke off while it was relayed.',
   FAILED: 'The upstream refused or gave no usable answer; the next upstream was tried, if there was one.',
-  CUT: 'The request was cut meanwhile, by the client or because its key was stopped.',
+  CUT:
+    'The request was cut meanwhile, by the client or because its key was stopped, or (lost_race) another ' +
+    'upstream answered first.',
   SKIPPED: 'The upstream was skipped without being asked; errorCode says why.',
 });
 
@@ -27,7 +30,8 @@ export class UpstreamAttempt {
     description:
       'Code of the failure. For a skipped upstream: unavailable, it failed too often recently; ' +
       'upstream_busy, its credentials are cooling down; too_many_concurrent, it has reached its limit of ' +
-      'concurrent requests; upstream_failed, no credential is bound to its address.',
+      'concurrent requests; upstream_failed, no credential is bound to its address. For a cut request: ' +
+      'lost_race, another upstream answered first.',
   })
   errorCode!: string | null;
 
@@ -49,6 +53,16 @@ export class AttemptFields {
   })
   httpStatus(@Root() attempt: AttemptRecord, @Ctx() context: Context): number | null {
     return isAdminFor(context, 'ADMIN_UPSTREAMS') ? attempt.httpStatus : null;
+  }
+
+  @FieldResolver(() => Money, {
+    nullable: true,
+    description:
+      'With lost_race, what the operator paid for the attempt, by the cost of the route at that time; null ' +
+      'if it is unknown, and for callers who are not administrators. The customer pays nothing for it.',
+  })
+  extraCost(@Root() { cost }: AttemptRecord, @Ctx() context: Context): bigint | null {
+    return cost !== undefined && isAdminFor(context, 'ADMIN_UPSTREAMS') ? BigInt(cost) : null;
   }
 
   @FieldResolver(() => ID, {

@@ -1,5 +1,5 @@
 /** Pure functions on the attempts of a request: bounds them for storage, and completes them for receipts. */
-import { ATTEMPTS_MAX, relayedOutcome } from '@gateway/shared/attempts';
+import { ATTEMPTS_MAX, LOST_RACE, relayedOutcome } from '@gateway/shared/attempts';
 import type { AttemptRecord, AttemptList, UsageOutcome } from '@gateway/shared/records';
 import { storableCount, storableText } from './settlement.rules.ts';
 
@@ -8,6 +8,8 @@ const WORD_LENGTH_MAX = 128;
 /** HTTP statuses have three digits. */
 const STATUS_MAX = 999;
 const INTEGER_MAX = 2_147_483_647;
+/** A cost below 10,000 USD, in micro-USD; routes have at most 1,000 USD. */
+const COST = /^\d{1,10}$/;
 
 /** The columns of a usage row that describe its only attempt. */
 export interface OnlyAttempt {
@@ -30,6 +32,7 @@ export function storableTried({ attempts, omitted }: AttemptList): AttemptList {
       errorCode: attempt.errorCode === null ? null : word(attempt.errorCode),
       httpStatus: attempt.httpStatus === null ? null : storableCount(attempt.httpStatus, STATUS_MAX),
       ms: storableCount(attempt.ms, INTEGER_MAX),
+      ...costOf(attempt),
     })),
     omitted: storableCount(omitted + beyond, INTEGER_MAX),
   };
@@ -51,6 +54,11 @@ export function allTried(tried: AttemptList | null, entry: OnlyAttempt): Attempt
     ms: latencyMs ?? 0,
   };
   return { attempts: [only], omitted: 0 };
+}
+
+/** The cost of an attempt that lost to another one; none if it is out of bounds. */
+function costOf({ errorCode, cost }: AttemptRecord): Pick<AttemptRecord, 'cost'> {
+  return errorCode === LOST_RACE && cost !== undefined && COST.test(cost) ? { cost } : {};
 }
 
 function word(text: string): string {

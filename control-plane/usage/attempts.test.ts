@@ -2,7 +2,7 @@
  * Tests of the attempts of a request: from a node's report to the receipt, and which fields callers may see.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ATTEMPTS_MAX, withAttempt } from '@gateway/shared/attempts';
+import { ATTEMPTS_MAX, LOST_RACE, withAttempt } from '@gateway/shared/attempts';
 import type { AttemptRecord, AttemptList, UsageRecord } from '@gateway/shared/records';
 import { reportBody, usageText } from '@gateway/shared/usage-report';
 import { pick, startTestApp } from '../../test/control/app.ts';
@@ -241,6 +241,29 @@ describe('the list of attempts', () => {
     expect(attempts.length).toBeLessThanOrEqual(ATTEMPTS_MAX);
     expect(attempts[0]?.routeId).toBe('rte_0');
     expect(attempts.at(-1)?.routeId).toBe(`rte_${count - 1}`);
+  });
+
+  it('loses skipped upstreams first, so that it keeps each attempt that may cost money', () => {
+    const skipped = Array.from({ length: 12 }, (_, at) =>
+      attempt({ routeId: `skip_${at}`, outcome: 'SKIPPED' }),
+    );
+    const lost = attempt({ outcome: 'CUT', errorCode: LOST_RACE, cost: '5' });
+    const list = [...skipped, lost, ANSWERED].reduce<AttemptList | undefined>(withAttempt, undefined);
+    expect(list?.attempts).toEqual([...skipped.slice(0, ATTEMPTS_MAX - 2), lost, ANSWERED]);
+    expect(list?.omitted).toBe(14 - ATTEMPTS_MAX);
+  });
+
+  it.each([
+    ['12500', { cost: '12500' }],
+    ['0', { cost: '0' }],
+    ['-5', {}],
+    ['99999999999', {}],
+  ])('has the cost %s of a lost attempt only within bounds, and of no other attempt', (cost, stored) => {
+    const costs = (errorCode: string) =>
+      storableTried({ attempts: [attempt({ outcome: 'CUT', errorCode, cost })], omitted: 0 }).attempts.map(
+        (one) => ('cost' in one ? { cost: one.cost } : {}),
+      );
+    expect([costs(LOST_RACE), costs('client_closed')]).toEqual([[stored], [{}]]);
   });
 
   it('is stored unchanged if it is within the limits', () => {

@@ -1,9 +1,11 @@
 /**
- * The job that computes the times of requests, and the traffic of upstreams and nodes, by hour. It computes
- * whole hours from the rows of the usage log, outside of the settlement, so that a repeated or interrupted
- * run changes nothing. An hour is computed again when the log has another number of rows for it.
+ * The job that computes the times of requests, the traffic of upstreams and nodes, and extra requests, by
+ * hour. It computes whole hours from the rows of the usage log, outside of the settlement, so that a repeated
+ * or interrupted run changes nothing. An hour is computed again when the log has another number of rows for
+ * it.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { LOST_RACE } from '@gateway/shared/attempts';
 import { earlierOfBothClocks } from '../database/prune.ts';
 import { inTransaction, query, sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
@@ -22,7 +24,13 @@ const DAY_HOURS = 24;
  * is not read in each run. The hourly run computes every changed hour.
  */
 const ROWS_OFTEN = 100_000;
-const TABLES = ['usage_timing', 'usage_timing_all', 'traffic_hour', 'traffic_timing'] as const;
+const TABLES = [
+  'usage_timing',
+  'usage_timing_all',
+  'traffic_hour',
+  'traffic_timing',
+  'extra_request_hour',
+] as const;
 
 /** Conditions on hours and their numbers of rows. */
 interface HoursToCompute {
@@ -109,6 +117,11 @@ function insertSums(hour: string): Statement {
       from (select model_name, pool_id, billing_group, source, measure, bucket, sum(count)::integer as count,
           bit_or(1::bigint << (hashtextextended(wallet_id, 0) & 63)::integer) as customers
         from times group by 1, 2, 3, 4, 5, 6) added group by 2, 3, 4, 5, 6),
+    extra as (
+      insert into extra_request_hour (hour, provider_id, model_name, requests, priced, cost)
+      select ${hour}::timestamptz, provider_id, model_name, count(*)::integer, count(cost)::integer,
+        coalesce(sum(cost), 0)::bigint
+      from (${extraOf()}) a group by 2, 3),
     tries as materialized (${triesOf()}),
     counted as (
       insert into traffic_hour (subject, hour, subject_id, requests, failed)
@@ -158,4 +171,15 @@ function triesOf(): Statement {
     from log cross join lateral
       jsonb_to_recordset(attempts) as a ("routeId" text, outcome text, ms integer)
     join route r on r.id = a."routeId" where attempts is not null and a.outcome <> 'SKIPPED'`;
+}
+
+/**
+ * Attempts that were cut because another upstream answered first, with their cost in micro-USD. Those of
+ * deleted routes are left out.
+ */
+function extraOf(): Statement {
+  return sql`select r.provider_id, log.model_name, a.cost
+    from log cross join lateral
+      jsonb_to_recordset(attempts) as a ("routeId" text, "errorCode" text, cost bigint)
+    join route r on r.id = a."routeId" where attempts is not null and a."errorCode" = ${LOST_RACE}`;
 }

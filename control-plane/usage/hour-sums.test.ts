@@ -1,6 +1,7 @@
 /** Times of requests, and traffic of upstreams and nodes, equal what the rows of the usage log say. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LOST_RACE } from '@gateway/shared/attempts';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { query, sql } from '../database/sql.ts';
@@ -65,7 +66,7 @@ async function settleAt(nodeId: string, of: readonly ReportedUsage[]): Promise<v
   await settle(money.em(), { node: { ...SYSTEM_ACTOR, kind: 'NODE', id: nodeId }, records: of });
 }
 
-const SUMS = ['usage_timing', 'usage_timing_all', 'traffic_hour', 'traffic_timing'];
+const SUMS = ['usage_timing', 'usage_timing_all', 'traffic_hour', 'traffic_timing', 'extra_request_hour'];
 
 /** An hour of `day` that has sums. */
 const summedHour = new Date(hour - 5 * HOUR_MS);
@@ -201,16 +202,17 @@ describe('the times of a summary', () => {
     const before = await timesOfDay();
     await forget(summedHour);
     expect(await timesOfDay()).not.toEqual(before);
+    await query(money.em(), sql`insert into extra_request_hour values (${summedHour}, 'x', 'x', 1, 0, 0)`);
     for (const table of [...SUMS, 'hour_summed'])
       await query(money.em(), {
         text: `insert into ${table} select (jsonb_populate_record(t, jsonb_build_object(
           'hour', date_trunc('hour', now() - interval '401 days')))).* from ${table} t limit 1`,
         values: [],
       });
-    expect(await oldSums()).toEqual([1, 1, 1, 1, 1]);
+    expect(await oldSums()).toEqual([1, 1, 1, 1, 1, 1]);
     await sumUpAllHours(money.em());
     expect(await timesOfDay()).toEqual(before);
-    expect(await oldSums()).toEqual([0, 0, 0, 0, 0]);
+    expect(await oldSums()).toEqual([0, 0, 0, 0, 0, 0]);
   });
 
   it('of an hour are computed once by control planes that run together', async () => {
@@ -283,6 +285,7 @@ function keyOf(row: ReportedUsage, dimension: Dimension): string {
 describe('traffic', () => {
   const attempt = { errorCode: null, httpStatus: null, ms: 100 };
   const PROVIDERS = ['prv_a', 'prv_b'];
+  const earlier = new Date(hour - 3 * HOUR_MS);
 
   beforeAll(async () => {
     await query(
@@ -306,8 +309,10 @@ describe('traffic', () => {
     const answered = { ...attempt, routeId: 'rte_prv_b', outcome: 'ANSWERED' } as const;
     const skipped = { ...attempt, routeId: 'rte_prv_a', outcome: 'SKIPPED', ms: 0 } as const;
     const failed = { ...attempt, routeId: 'rte_prv_a', outcome: 'FAILED' } as const;
+    const lost = { ...attempt, routeId: 'rte_prv_a', outcome: 'CUT', errorCode: LOST_RACE } as const;
+    const left = { ...attempt, routeId: 'rte_prv_a', outcome: 'CUT' } as const;
     const base = { keyId: 'key_traffic', at: new Date(hour - 2 * HOUR_MS) };
-    await settleAt(nodeIds[1] ?? '', [
+    const batch = [
       { ...recordOf(0), ...base, routeId: 'rte_prv_a', latencyMs: 1000, ttftMs: 50 },
       {
         ...{ ...recordOf(0), ...base, routeId: 'rte_prv_b', latencyMs: 2000, ttftMs: 60 },
@@ -317,7 +322,21 @@ describe('traffic', () => {
         ...{ ...recordOf(2), ...base, routeId: 'rte_prv_a', outcome: 'UPSTREAM_FAILED' },
         errorCode: 'upstream_failed',
       },
-    ]);
+      ...[{ ...lost, cost: '12500' }, { ...lost, cost: '7500' }, lost].map((one) => ({
+        ...{ ...recordOf(0), ...base, at: earlier, routeId: 'rte_prv_b' },
+        tried: { attempts: [one, answered], omitted: 0 },
+      })),
+      {
+        ...{ ...recordOf(0), ...base, at: earlier, modelName: 'budget', routeId: 'rte_prv_a' },
+        outcome: 'CLIENT_LEFT',
+        tried: {
+          attempts: [failed, { ...left, errorCode: 'client_closed' }, { ...lost, cost: '4' }, left],
+          omitted: 0,
+        },
+      },
+    ] satisfies ReportedUsage[];
+    // A node may report a batch twice.
+    for (let times = 0; times < 2; times += 1) await settleAt(nodeIds[1] ?? '', batch);
     await sumUpHours(money.em());
   });
 
@@ -326,21 +345,51 @@ describe('traffic', () => {
 
   it('of upstreams counts attempts with their outcome and time, without skipped ones', async () => {
     const { totals, rows, series } = await read('UPSTREAM');
-    expect(totals).toMatchObject({ requests: 4, failed: 2 });
+    expect(totals).toMatchObject({ requests: 14, failed: 3 });
     const [one, other] = rows;
     expect(one).toMatchObject({
       subjectId: 'prv_a',
       name: 'name of prv_a',
-      figures: { requests: 3, failed: 2 },
+      figures: { requests: 10, failed: 3 },
     });
     expectNear(one?.figures.timings.duration, [1000]);
     expectNear(one?.figures.timings.ttft, [50]);
-    expect(other).toMatchObject({ subjectId: 'prv_b', figures: { requests: 1, failed: 0 } });
-    expectNear(other?.figures.timings.duration, [100]);
+    expect(other).toMatchObject({ subjectId: 'prv_b', figures: { requests: 4, failed: 0 } });
+    expectNear(other?.figures.timings.duration, [100, 100, 100, 100]);
     expect(other?.figures.timings.ttft).toBeNull();
     expect(series.map(({ subjectId }) => subjectId)).toEqual(
       expect.arrayContaining([null, 'prv_a', 'prv_b']),
     );
+  });
+
+  it('of upstreams has the extra requests of second requests with their cost, and no other cut ones', async () => {
+    const { totals, rows, series, extraByModel } = await read('UPSTREAM');
+    const extra = { requests: 4, withoutCost: 1, cost: 20_004n };
+    expect(totals.extra).toEqual(extra);
+    expect(rows.map(({ subjectId, figures }) => [subjectId, figures.extra])).toEqual([
+      ['prv_a', extra],
+      ['prv_b', { requests: 0, withoutCost: 0, cost: 0n }],
+    ]);
+    expect(series.filter(({ figures }) => figures.extra.requests > 0).map(({ at }) => at)).toEqual([
+      earlier,
+      earlier,
+    ]);
+    expect(extraByModel).toEqual([
+      { modelName: 'swift', extra: { requests: 3, withoutCost: 1, cost: 20_000n } },
+      { modelName: 'budget', extra: { requests: 1, withoutCost: 0, cost: 4n } },
+    ]);
+    expect((await read('UPSTREAM', ['prv_b'])).extraByModel).toEqual([]);
+    const { totals: ofNodes, extraByModel: noModels } = await read('NODE');
+    expect([ofNodes.extra.requests, noModels]).toEqual([0, []]);
+  });
+
+  it('has the same extra requests after an hour is computed again, whatever the cost of a route is', async () => {
+    const before = await read('UPSTREAM');
+    await query(money.em(), sql`update route set cost = 999999`);
+    await forget(earlier);
+    expect((await read('UPSTREAM')).totals.extra.requests).toBe(0);
+    await sumUpAllHours(money.em());
+    expect(await read('UPSTREAM')).toEqual(before);
   });
 
   it('of nodes counts all requests, and fails those that the upstream or the gateway failed', async () => {

@@ -48,8 +48,8 @@ export class RequestReceipt {
 
   @Field(() => [UpstreamAttempt], {
     description:
-      'Attempts in order, at most 8: the first ones and the last. Empty if no upstream was tried, and for ' +
-      'failures from before nodes reported attempts.',
+      'Attempts in order, at most 8: skipped upstreams are left out first. Empty if no upstream was tried, ' +
+      'and for failures from before nodes reported attempts.',
   })
   attempts!: AttemptRecord[];
 

@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { ArgsType, Field, ID, Int, ObjectType } from 'type-graphql';
 import { describeEnum } from '../graphql/enums.ts';
 import { DateRange } from '../graphql/inputs.ts';
-import { DateTime } from '../graphql/scalars.ts';
+import { DateTime, Money } from '../graphql/scalars.ts';
 import { RequestTimings } from './timing.types.ts';
 import { UsageBucket } from './usage.types.ts';
 
@@ -29,6 +29,35 @@ export class TrafficArguments {
   bucket!: UsageBucket;
 }
 
+/** Requests that the operator pays for and the customer does not. */
+@ObjectType({
+  description:
+    'Requests that were cut because a second upstream was asked and another one answered first. The customer ' +
+    'pays nothing for them.',
+})
+export class ExtraRequests {
+  @Field(() => Int, { description: 'Their number.' })
+  requests!: number;
+
+  @Field(() => Int, { description: 'Those over routes whose cost was unknown then. `cost` is without them.' })
+  withoutCost!: number;
+
+  @Field(() => Money, {
+    description: 'Their cost for the operator, by the cost of their routes when they were cut.',
+  })
+  cost!: bigint;
+}
+
+/** Extra requests of one model. */
+@ObjectType({ description: 'Extra requests of one model.' })
+export class ExtraRequestsOfModel {
+  @Field(() => String, { description: 'Name of the model.' })
+  modelName!: string;
+
+  @Field(() => ExtraRequests, { description: 'Extra requests of the range.' })
+  extra!: ExtraRequests;
+}
+
 /** Counts and times of traffic. */
 @ObjectType({ description: 'Counts and times of traffic.' })
 export class TrafficFigures {
@@ -44,6 +73,9 @@ export class TrafficFigures {
     description: 'Times of the successful ones. Only first attempts have a time to the first content.',
   })
   timings!: RequestTimings;
+
+  @Field(() => ExtraRequests, { description: 'Extra requests among those of an upstream; none for nodes.' })
+  extra!: ExtraRequests;
 }
 
 /** Traffic of one bucket. */
@@ -89,4 +121,9 @@ export class Traffic {
 
   @Field(() => [TrafficRow], { description: 'Traffic of each one, by descending number of requests.' })
   rows!: TrafficRow[];
+
+  @Field(() => [ExtraRequestsOfModel], {
+    description: 'Extra requests of the upstreams by model, by descending cost, at most 100; none for nodes.',
+  })
+  extraByModel!: ExtraRequestsOfModel[];
 }

@@ -40,7 +40,7 @@ afterEach(async () => {
 
 function useModel(isHedged: boolean): void {
   node.store.routes = upstreams.map(({ origin }, index) => ({
-    ...makeRoute(origin, { route: { id: `route ${index}`, priority: index } }),
+    ...makeRoute(origin, { route: { id: `route ${index}`, priority: index, cost: String(100 + index) } }),
     isHedged,
   }));
 }
@@ -72,7 +72,12 @@ describe('a slow answer of a hedged model', () => {
     expect(node.ledger.charges).toHaveLength(1);
     expect(node.ledger.charges[0]).toMatchObject({
       routeId: 'route 1',
-      tried: { attempts: [{ routeId: 'route 0', outcome: 'CUT', errorCode: null }, { outcome: 'ANSWERED' }] },
+      tried: {
+        attempts: [
+          { routeId: 'route 0', outcome: 'CUT', errorCode: 'lost_race', cost: '100' },
+          { outcome: 'ANSWERED', errorCode: null },
+        ],
+      },
     });
     await vi.waitFor(() => expect(first?.openSockets()).toBe(0));
     expect(node.ledger.open).toBe(0);
@@ -90,7 +95,10 @@ describe('a slow answer of a hedged model', () => {
     expect([status, text.includes('Hi')]).toEqual([200, true]);
     expect(asked()).toEqual([1, 1]);
     expect(node.ledger.charges).toHaveLength(1);
-    expect(node.ledger.charges[0]).toMatchObject({ routeId: 'route 0' });
+    expect(node.ledger.charges[0]).toMatchObject({
+      routeId: 'route 0',
+      tried: { attempts: [{ routeId: 'route 1', errorCode: 'lost_race', cost: '101' }, {}] },
+    });
     await vi.waitFor(() => expect(second.openSockets()).toBe(0));
   });
 
@@ -103,6 +111,30 @@ describe('a slow answer of a hedged model', () => {
     await vi.waitFor(() => expect(upstreams.map((upstream) => upstream.openSockets())).toEqual([0, 0]));
     await vi.waitFor(() => expect(node.ledger.open).toBe(0));
     expect(node.ledger.charges).toEqual([]);
+    // No upstream lost to another one: the client's departure cut both attempts.
+    await vi.waitFor(() => expect(node.ledger.free).toHaveLength(1));
+    expect(
+      node.ledger.free[0]?.tried?.attempts.map(({ outcome, errorCode }) => [outcome, errorCode]),
+    ).toEqual([
+      ['CUT', 'client_closed'],
+      ['CUT', 'client_closed'],
+    ]);
+  });
+
+  it('lists no lost attempt if the first upstream refuses before the second one answers', async () => {
+    useModel(true);
+    await warmUp();
+    const [first, second] = upstreams;
+    if (!first || !second) return;
+    const { chunks = [], headers = {} } = FAST;
+    first.play = () => ({ status: 500, chunks: ['', '{}'], gapMs: 300 });
+    second.play = () => ({ headers, chunks: [': wait\n\n', ...chunks], gapMs: 400 });
+    expect((await ask()).status).toBe(200);
+    const [charge] = node.ledger.charges;
+    expect(charge?.tried?.attempts.map(({ outcome, errorCode }) => [outcome, errorCode])).toEqual([
+      ['FAILED', 'upstream_failed'],
+      ['ANSWERED', null],
+    ]);
   });
 
   it('is repeated at a second upstream for at most a twentieth of the requests', async () => {

@@ -179,6 +179,7 @@ export class Upstreams {
       perform: (one, own) => this.#askOne({ id, cut: own }, request, one),
       spare: () => this.#candidates.spare(plan, attempt.candidate, now()),
       decided: ({ provider }, won) => states.hedged(provider, won),
+      lost: (candidate) => states.raceLost(candidate),
     });
   }
 

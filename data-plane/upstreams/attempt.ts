@@ -1,6 +1,7 @@
 /**
  * An attempt is one try of one upstream for one request: what it needs, what it gives, how it is recorded.
  */
+import { LOST_RACE } from '@gateway/shared/attempts';
 import type { SkipCode } from '@gateway/shared/attempts';
 import type { DialectName, ProtocolName } from '@gateway/shared/catalog';
 import type { Quirk } from '@gateway/shared/quirks';
@@ -141,10 +142,11 @@ export function failedAttempt(
   };
 }
 
-/** The record of an attempt that was cut because another upstream answered first. */
-export function lostAttempt({ candidate, startedAt }: Attempt, at: number): AttemptRecord {
+/** The record of an attempt that was cut because another upstream answered first, with its cost. */
+export function lostAttempt({ candidate: { route }, startedAt }: Attempt, at: number): AttemptRecord {
   const ms = Math.round(at - startedAt);
-  return { routeId: candidate.route.id, outcome: 'CUT', errorCode: null, httpStatus: null, ms };
+  const record = { routeId: route.id, outcome: 'CUT', errorCode: LOST_RACE, httpStatus: null, ms } as const;
+  return route.cost === undefined || route.cost === null ? record : { ...record, cost: route.cost };
 }
 
 /** The record of an upstream that was skipped for this reason. */

@@ -41,6 +41,8 @@ interface HedgedRequest<A> {
   spare: () => Candidate | undefined;
   /** Called once if a second attempt has begun: its candidate, and whether it won. */
   decided: (second: Candidate, won: boolean) => void;
+  /** Called if an attempt was cut because the other one answered first. */
+  lost: (loser: Candidate) => void;
 }
 
 /** The second attempts of a node. Kept in memory and lost at a restart. */
@@ -58,7 +60,7 @@ export class Hedges {
    * The answer of the attempt, or of a second one that begins when the first one takes longer than nearly all
    * answers of the model did. The slower attempt is cut and noted.
    */
-  async ask<A>({ cut, attempt, isStreamed, perform, spare, decided }: HedgedRequest<A>): Promise<A> {
+  async ask<A>({ cut, attempt, isStreamed, perform, spare, ...notify }: HedgedRequest<A>): Promise<A> {
     const { startedAt, observer } = attempt;
     const model = `${attempt.candidate.route.modelId} ${isStreamed}`;
     this.#saved = Math.min(this.#saved + HEDGE_SHARE, SAVED_MAX);
@@ -78,9 +80,11 @@ export class Hedges {
             return (own) => perform(begun, own);
           },
           decided: (secondWon, loser) => {
-            if (second) decided(second.candidate, secondWon);
+            if (second) notify.decided(second.candidate, secondWon);
             const lost = loser === 'second' ? second : loser && attempt;
-            if (lost) observer?.attempted(lostAttempt(lost, this.#now()));
+            if (!lost) return;
+            notify.lost(lost.candidate);
+            observer?.attempted(lostAttempt(lost, this.#now()));
           },
         }));
     this.#times.answered(model, this.#now() - startedAt, this.#now());
@@ -123,7 +127,10 @@ interface Race<A> {
   first: (cut: Cut) => Promise<A>;
   /** Begins the second attempt; undefined if there is no second upstream or no budget. */
   second: () => ((cut: Cut) => Promise<A>) | undefined;
-  /** Called once if a second attempt has begun: whether it won, and which attempt was still running. */
+  /**
+   * Called once if a second attempt has begun: whether it won, and which attempt was cut because the other
+   * one answered. An attempt that failed by itself was not, nor was one that ended with the request.
+   */
   decided: (secondWon: boolean, loser: 'first' | 'second' | undefined) => void;
 }
 
@@ -151,8 +158,9 @@ async function race<A>({ cut, waitMs, first, second, decided }: Race<A>): Promis
     ? (['first', firstCut, leading] as const)
     : (['second', secondCut, chasing] as const);
   const isRunning = await isPending(loserEnd, 0);
+  const hasAnswered = !isRunning && 'answer' in (await loserEnd);
   loserCut.trigger(new LostRace());
-  decided(secondWon, isRunning ? loser : undefined);
+  decided(secondWon, !cut.reason && (isRunning || hasAnswered) ? loser : undefined);
   return answerOf('error' in end ? await leading : end);
 }
 

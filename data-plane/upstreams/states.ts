@@ -18,6 +18,7 @@ import { CredentialUses, OpenRoutes } from './suspension-reports.ts';
 import { isUpstreamFailure } from './verdict.ts';
 import { HealthWindow } from './window.ts';
 
+const MICROS_PER_DOLLAR = 1_000_000;
 /** Largest number that a heartbeat can carry. */
 const REPORTED_MAX = 2 ** 31 - 1;
 /** Maximum number of input tokens of one answer. A larger number is an error: no model has such a context. */
@@ -127,6 +128,12 @@ export class UpstreamStates implements ObservableUpstreams {
   /** Notes that a second upstream was asked because the first one was slow, and whether it won. */
   hedged(provider: ProviderRecord, won: boolean): void {
     this.#observer?.hedged(this.#stateOf(provider).providerId, won);
+  }
+
+  /** Notes that an attempt was cut because another upstream answered first: it costs the operator money. */
+  raceLost({ provider, route }: Candidate): void {
+    const { providerId } = this.#stateOf(provider);
+    this.#observer?.raceLost(providerId, Number(route.cost ?? 0) / MICROS_PER_DOLLAR);
   }
 
   /** Notes that one route to the upstream is ejected after failures, until this time of the clock. */

@@ -25,6 +25,7 @@ export const receipt = {
       BROKE_OFF: 'Answer interrupted',
       FAILED: 'Failed',
       CUT: 'Stopped while answering',
+      LOST: 'Stopped: another upstream answered first',
       SKIPPED: 'Skipped: not usable',
       EJECTED: 'Skipped: failed too often',
       RESTING: 'Skipped: asked for a pause',

@@ -65,6 +65,15 @@ export const usage = {
     durationP95: 'Duration, p95',
     rateOf: '{{value}} failed',
     wholeRange: 'Whole time range',
+    extra: {
+      title: 'Extra requests',
+      sum: '{{shown}}, {{cost}}',
+      withoutCost: '{{shown}} without a known cost',
+      byModel: 'Extra requests by model',
+      explained:
+        'A second upstream was asked, and another one answered first. You pay for these requests, customers ' +
+        'do not. The cost is that of the route at that time.',
+    },
     answered_one: '{{shown}} succeeded request',
     answered_other: '{{shown}} succeeded requests',
     timesExplained:

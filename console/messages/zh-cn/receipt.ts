@@ -27,6 +27,7 @@ export const receipt: Translation<typeof english> = {
       BROKE_OFF: '回答中断',
       FAILED: '失败',
       CUT: '回答时被停止',
+      LOST: '已停止：另一个上游先应答',
       SKIPPED: '已跳过：无法使用',
       EJECTED: '已跳过：失败次数过多',
       RESTING: '已跳过：对方要求暂停',

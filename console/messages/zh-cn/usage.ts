@@ -67,6 +67,14 @@ export const usage: Translation<typeof english> = {
     durationP95: '用时 p95',
     rateOf: '{{value}} 失败',
     wholeRange: '整个时段',
+    extra: {
+      title: '额外请求',
+      sum: '{{shown}}，{{cost}}',
+      withoutCost: '{{shown}} 个成本未知',
+      byModel: '各模型的额外请求',
+      explained:
+        '已请求第二个上游，而另一个上游先应答。这些请求由你付费，客户不付费。成本按当时路由的成本计算。',
+    },
     answered_other: '{{shown}} 个成功的请求',
     timesExplained: '柱的各段分别止于 p50、p95 和 p99。新请求的用时会在几分钟内显示。日期和小时按 UTC 计。',
     split: '分组',

@@ -1,6 +1,8 @@
 /** The upstream attempts of a request, in its receipt. Only administrators see the upstreams' names. */
+import { LOST_RACE } from '@gateway/shared/attempts';
 import { Duration } from '../../components/duration-text.tsx';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
+import { Money } from '../../components/money.tsx';
 import { useTranslation } from '../../translation.ts';
 import type { Receipt } from './receipt-documents.ts';
 
@@ -40,14 +42,16 @@ export function Attempts({ receipt: { attempts, attemptsOmitted } }: { receipt: 
 
 function AttemptRow({ attempt, place }: { attempt: Attempt; place: number }) {
   const { t } = useTranslation();
-  const { outcome, errorCode, ms, httpStatus, route } = attempt;
-  const result = outcome === 'SKIPPED' ? whySkipped(errorCode) : outcome;
+  const { outcome, errorCode, ms, httpStatus, extraCost, route } = attempt;
+  const isLost = outcome === 'CUT' && errorCode === LOST_RACE;
+  const result = isLost ? 'LOST' : outcome === 'SKIPPED' ? whySkipped(errorCode) : outcome;
   const name = route && `${route.provider.name} · ${route.upstreamModel}`;
   return (
     <LeaderRow name={`${place}. ${t(`usage.attempts.${result}`)}`} note={name ?? undefined}>
       <span className="inline-flex flex-wrap items-baseline justify-end gap-x-2">
         {httpStatus !== null && <span>HTTP {httpStatus}</span>}
-        {errorCode !== null && outcome !== 'SKIPPED' && <code>{errorCode}</code>}
+        {errorCode !== null && !isLost && outcome !== 'SKIPPED' && <code>{errorCode}</code>}
+        {extraCost !== null && <Money amount={extraCost} />}
         <Duration milliseconds={outcome === 'SKIPPED' ? null : ms} />
       </span>
     </LeaderRow>

@@ -15,6 +15,7 @@ export const ReceiptQuery = graphql(`
         errorCode
         ms
         httpStatus
+        extraCost
         route {
           id
           upstreamModel

@@ -10,6 +10,11 @@ const TrafficFields = graphql(
       timings {
         ...TimingFields
       }
+      extra {
+        requests
+        withoutCost
+        cost
+      }
     }
   `,
   [TimingFields],
@@ -35,6 +40,14 @@ export const TrafficQuery = graphql(
             name
             figures {
               ...TrafficFields
+            }
+          }
+          extraByModel {
+            modelName
+            extra {
+              requests
+              withoutCost
+              cost
             }
           }
         }

@@ -8,6 +8,7 @@ import { useAmountWords } from '../../usage/amount-text.ts';
 import { barLabel, useBarText } from '../../usage/bar-text.ts';
 import { barsOf, bucketsOf, seriesOf, type Span, sumsOf } from '../../usage/summary.ts';
 import type { Figures, Traffic } from './documents.ts';
+import { ExtraText } from './extra-requests.tsx';
 
 interface TrafficBarsProps {
   traffic: Traffic;
@@ -93,6 +94,11 @@ function Sums({ figures }: { figures: Figures }) {
       )}
       {ttft && <Sum name={t('usage.ttftP95')}>{durationText(ttft.p95Ms)}</Sum>}
       {duration && <Sum name={t('usage.durationP95')}>{durationText(duration.p95Ms)}</Sum>}
+      {figures.extra.requests > 0 && (
+        <Sum name={t('usage.extra.title')}>
+          <ExtraText extra={figures.extra} />
+        </Sum>
+      )}
     </>
   );
 }

@@ -11,6 +11,7 @@ import { TimeRange } from '../../usage/time-range.tsx';
 import { useSpan } from '../../usage/use-span.ts';
 import { Region } from '../region.tsx';
 import { type Traffic, TrafficQuery } from './documents.ts';
+import { ExtraByModel } from './extra-requests.tsx';
 import { TRAFFIC_MEASURES, type TrafficSearch, validTrafficSearch } from './search.ts';
 import { TrafficBars } from './traffic-bars.tsx';
 import { TrafficTable } from './traffic-table.tsx';
@@ -123,7 +124,12 @@ function Charts({ subject, search, span, traffic, choices }: ChartsProps) {
   const bar = chosen !== undefined && hasBar(span, chosen) ? chosen : undefined;
   const onSelect = (id: string) => setBar(id === bar ? undefined : id);
   const measure = search.chart ?? 'requests';
-  const table = <TrafficTable {...{ subject, traffic, bar, measure }} />;
+  const table = (
+    <>
+      <TrafficTable {...{ subject, traffic, bar, measure }} />
+      <ExtraByModel traffic={traffic} />
+    </>
+  );
   if (measure === 'requests' || measure === 'rate')
     return (
       <>

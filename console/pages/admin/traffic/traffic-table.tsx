@@ -12,6 +12,7 @@ import { useBarText } from '../../usage/bar-text.ts';
 import { sumsOf } from '../../usage/summary.ts';
 import type { Percentiles } from '../../usage/times.ts';
 import type { Figures, Traffic, TrafficRow } from './documents.ts';
+import { ExtraText } from './extra-requests.tsx';
 import type { TRAFFIC_MEASURES } from './search.ts';
 import { totalsOf, trafficSeries } from './traffic-bars.tsx';
 
@@ -30,7 +31,10 @@ interface Words {
   times: (percentiles: Percentiles | null) => string | undefined;
 }
 
-const NO_FIGURES: Figures = { requests: 0, failed: 0, timings: { ttft: null, duration: null } };
+const NO_FIGURES: Figures = {
+  ...{ requests: 0, failed: 0, timings: { ttft: null, duration: null } },
+  extra: { requests: 0, withoutCost: 0, cost: '0' },
+};
 
 /** The table; nothing without traffic. */
 export function TrafficTable({ subject, traffic, bar, measure }: TrafficTableProps) {
@@ -54,7 +58,10 @@ export function TrafficTable({ subject, traffic, bar, measure }: TrafficTablePro
         rows={rows}
         idOf={({ subjectId }) => subjectId}
         dense
-        columns={columnsOf(words, t(`usage.subjects.${subject}`), name)}
+        columns={[
+          ...columnsOf(words, t(`usage.subjects.${subject}`), name),
+          ...(traffic.totals.extra.requests > 0 ? [extraColumn(t)] : []),
+        ]}
         card={(row) => <Card row={row} words={words} name={name(row)} />}
       />
     </div>
@@ -99,6 +106,18 @@ function columnsOf(
   ];
 }
 
+/** Number and cost of extra requests; only shown if there are any in the range. */
+function extraColumn(t: TFunction): Column<TrafficRow> {
+  return {
+    ...{ id: 'extra', header: t('usage.extra.title'), meta: { right: true } },
+    cell: ({ row: { original } }) => <Extra figures={original.figures} />,
+  };
+}
+
+function Extra({ figures: { extra } }: { figures: Figures }) {
+  return extra.requests > 0 ? <ExtraText extra={extra} /> : <None />;
+}
+
 interface NameProps {
   subject: TrafficTableProps['subject'];
   row: TrafficRow;
@@ -131,7 +150,7 @@ const SWATCH =
 
 function Card({ row, words, name }: { row: TrafficRow; words: Words; name: ReactNode }) {
   const { t, rate, number, times } = words;
-  const { requests, timings } = row.figures;
+  const { requests, timings, extra } = row.figures;
   const duration = times(timings.duration);
   return (
     <div className="flex flex-col gap-1 text-table">
@@ -143,6 +162,11 @@ function Card({ row, words, name }: { row: TrafficRow; words: Words; name: React
         {requests > 0 && <span>{t('usage.rateOf', { value: rate(row.figures) })}</span>}
         {duration !== undefined && <span>{duration}</span>}
       </div>
+      {extra.requests > 0 && (
+        <div className="text-ink-2">
+          {t('usage.extra.title')}: <ExtraText extra={extra} />
+        </div>
+      )}
     </div>
   );
 }
