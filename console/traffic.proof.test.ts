@@ -57,11 +57,13 @@ describe.skipIf(!ready)('the traffic of an upstream', () => {
       await chart.getByRole('link', { name: 'north-eu' }).click();
       await page.getByRole('heading', { name: 'Credentials' }).first().waitFor();
       await toEnd(page);
-      await page
-        .getByRole('region', { name: 'Traffic', exact: true })
-        .getByText('Failure rate')
-        .first()
-        .waitFor();
+      const own = page.getByRole('region', { name: 'Traffic', exact: true });
+      await own.getByText('Failure rate').first().waitFor();
+      await own.getByText('48, $0.525').first().waitFor();
+      await own.getByText('6 without a known cost').first().waitFor();
+      const models = page.getByRole('region', { name: 'Extra requests by model' });
+      await models.getByText('72, $0.7875').waitFor();
+      expect(await violations(page)).toEqual([]);
     });
   });
 });
