@@ -16,7 +16,8 @@ const PRICE_MICROS = 30_000;
 const WARM = 24;
 const HOUR_MS = 3_600_000;
 const SETTLED_WITHIN_MS = 20_000;
-const TRAFFIC = `query ($range: DateRange!) { admin { traffic(subject: UPSTREAM, range: $range, bucket: HOUR) {
+const TRAFFIC = `query ($range: DateRange!) { admin {
+  traffic(subject: UPSTREAM, range: $range, bucket: HOUR) {
   rows { subjectId figures { requests failed extra { requests withoutCost cost } } }
   extraByModel { modelName extra { requests cost } } } } }`;
 const RECEIPT = `query ($id: String!) { requestReceipt(requestId: $id) { amount

@@ -306,13 +306,22 @@ describe('traffic', () => {
           select ${`rte_${id}`}, id, ${id}, 'x', '{chat_completions}', 0, 1, true from model limit 1`,
       );
     }
+    const batch = requestsOverBoth();
+    await settleAt(nodeIds[1] ?? '', batch);
+    // A node may report a batch twice.
+    await settleAt(nodeIds[1] ?? '', batch);
+    await sumUpHours(money.em());
+  });
+
+  /** Requests over both upstreams; in the hour `earlier` with attempts that were cut. */
+  function requestsOverBoth(): ReportedUsage[] {
     const answered = { ...attempt, routeId: 'rte_prv_b', outcome: 'ANSWERED' } as const;
     const skipped = { ...attempt, routeId: 'rte_prv_a', outcome: 'SKIPPED', ms: 0 } as const;
     const failed = { ...attempt, routeId: 'rte_prv_a', outcome: 'FAILED' } as const;
     const lost = { ...attempt, routeId: 'rte_prv_a', outcome: 'CUT', errorCode: LOST_RACE } as const;
     const left = { ...attempt, routeId: 'rte_prv_a', outcome: 'CUT' } as const;
     const base = { keyId: 'key_traffic', at: new Date(hour - 2 * HOUR_MS) };
-    const batch = [
+    return [
       { ...recordOf(0), ...base, routeId: 'rte_prv_a', latencyMs: 1000, ttftMs: 50 },
       {
         ...{ ...recordOf(0), ...base, routeId: 'rte_prv_b', latencyMs: 2000, ttftMs: 60 },
@@ -334,11 +343,8 @@ describe('traffic', () => {
           omitted: 0,
         },
       },
-    ] satisfies ReportedUsage[];
-    // A node may report a batch twice.
-    for (let times = 0; times < 2; times += 1) await settleAt(nodeIds[1] ?? '', batch);
-    await sumUpHours(money.em());
-  });
+    ];
+  }
 
   const read = (subject: 'UPSTREAM' | 'NODE', ids: string[] | null = null) =>
     trafficOf(money.em(), { subject, ids, range: day, bucket: 'HOUR' });
@@ -362,7 +368,7 @@ describe('traffic', () => {
     );
   });
 
-  it('of upstreams has the extra requests of second requests with their cost, and no other cut ones', async () => {
+  it('of upstreams has extra requests with their cost, and no other attempts that were cut', async () => {
     const { totals, rows, series, extraByModel } = await read('UPSTREAM');
     const extra = { requests: 4, withoutCost: 1, cost: 20_004n };
     expect(totals.extra).toEqual(extra);
@@ -383,7 +389,7 @@ describe('traffic', () => {
     expect([ofNodes.extra.requests, noModels]).toEqual([0, []]);
   });
 
-  it('has the same extra requests after an hour is computed again, whatever the cost of a route is', async () => {
+  it('has the same extra requests if an hour is computed after the cost of a route changed', async () => {
     const before = await read('UPSTREAM');
     await query(money.em(), sql`update route set cost = 999999`);
     await forget(earlier);

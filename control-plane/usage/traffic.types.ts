@@ -32,8 +32,8 @@ export class TrafficArguments {
 /** Requests that the operator pays for and the customer does not. */
 @ObjectType({
   description:
-    'Requests that were cut because a second upstream was asked and another one answered first. The customer ' +
-    'pays nothing for them.',
+    'Requests that were cut because a second upstream was asked and another one answered first. The ' +
+    'customer pays nothing for them.',
 })
 export class ExtraRequests {
   @Field(() => Int, { description: 'Their number.' })

@@ -17,8 +17,8 @@ export interface Verdict {
   /** The failure as the client sees it. */
   error: GatewayError;
   /**
-   * Whether the upstream itself is unwell: this counts towards its ejection. So does a 401 to a request without
-   * a credential, because no other credential can be used instead.
+   * Whether the upstream itself is unwell: this counts towards its ejection. So does a 401 to a request
+   * without a credential, because no other credential can be used instead.
    */
   unwell: boolean;
   /** How long this credential is suspended, in ms; 0 for not at all. */

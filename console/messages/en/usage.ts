@@ -71,8 +71,8 @@ export const usage = {
       withoutCost: '{{shown}} without a known cost',
       byModel: 'Extra requests by model',
       explained:
-        'A second upstream was asked, and another one answered first. You pay for these requests, customers ' +
-        'do not. The cost is that of the route at that time.',
+        'A second upstream was asked, and another one answered first. You pay for these requests, ' +
+        'customers do not. The cost is that of the route at that time.',
     },
     answered_one: '{{shown}} succeeded request',
     answered_other: '{{shown}} succeeded requests',
