@@ -81,6 +81,23 @@ describe('the embedded PostgreSQL', () => {
     expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
   });
 
+  test('waits for processes of a killed server that have not ended yet', async () => {
+    const first = await start();
+    const client = new pg.Client({ connectionString: first.url });
+    client.on('error', () => undefined);
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const backend = rows[0]?.pid ?? 0;
+    process.kill(backend, 'SIGSTOP');
+    process.kill(first.pid, 'SIGKILL');
+    await expect.poll(() => first.isRunning()).toBe(false);
+    const second = start();
+    const log = path.join(dataDir, 'logs', 'postgres.log');
+    await expect.poll(() => readFileSync(log, 'utf8')).toContain('pre-existing shared memory block');
+    process.kill(backend, 'SIGCONT');
+    expect(await query((await second).url, 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
   test('is created again if its first creation was interrupted', async () => {
     mkdirSync(path.join(dataDir, 'postgres.init'));
     writeFileSync(path.join(dataDir, 'postgres.init', 'half'), 'made');

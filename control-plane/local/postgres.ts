@@ -1,18 +1,6 @@
 /** Starts, adopts and stops the packaged PostgreSQL, which is the same engine as in production. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chownSync, closeSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -27,20 +15,21 @@ import {
 } from './postgres-binaries.ts';
 import { readOrMakeSecret } from './data-folder.ts';
 import { findFreePort } from './ports.ts';
+import { isStillInUse, openLog, sizeOfLog, tailOf } from './postgres-log.ts';
 import { isPostgres, readPidFile, removeForeignPidFile } from './postgres-pid.ts';
 
 const USER = 'gateway';
 const DATABASE = 'postgres';
 const POLL_MS = 10;
 const START_LIMIT_MS = 60_000;
+/** Pause before the next attempt while processes of a killed server end, in ms. */
+const RETRY_MS = 200;
 const CONNECT_LIMIT_MS = 3_000;
 /**
  * Time for a fast shutdown; then an immediate one follows (safe, because the WAL is replayed), then SIGKILL.
  */
 const FAST_STOP_MS = 600;
 const IMMEDIATE_STOP_MS = 200;
-const LOG_MAX_BYTES = 10 * 1024 * 1024;
-const LOG_TAIL_LINES = 12;
 
 interface PostgresOptions {
   /** The data folder, for the cluster, its password and its log. Created if it is missing. */
@@ -153,7 +142,22 @@ interface Launch {
   settings: Record<string, string>;
 }
 
-async function launch({ binaries, site, port, settings }: Launch): Promise<Postgres> {
+/** Starts the server, again if processes of a killed one have not ended yet. */
+async function launch(parts: Launch): Promise<Postgres> {
+  const deadline = performance.now() + START_LIMIT_MS;
+  for (;;) {
+    const begin = sizeOfLog(parts.site.logFile);
+    try {
+      return await launchOnce(parts, deadline);
+    } catch (error) {
+      if (!isStillInUse(parts.site.logFile, begin) || performance.now() > deadline) throw error;
+      await sleep(RETRY_MS);
+    }
+  }
+}
+
+/** Starts the server. Throws an Error with the end of its log if it is not ready at the deadline. */
+async function launchOnce({ binaries, site, port, settings }: Launch, deadline: number): Promise<Postgres> {
   removeForeignPidFile(site.cluster);
   const log = openLog(site.logFile);
   const child = spawn(
@@ -167,7 +171,6 @@ async function launch({ binaries, site, port, settings }: Launch): Promise<Postg
   child.once('error', (error) => {
     failure = error;
   });
-  const deadline = performance.now() + START_LIMIT_MS;
   while (readPidFile(site.cluster)?.ready !== true || readPidFile(site.cluster)?.pid !== child.pid) {
     if (failure) throw failure;
     if (hasEnded(child) || performance.now() > deadline) {
@@ -206,17 +209,6 @@ function settingArguments(settings: Record<string, string>): string[] {
  */
 function serverEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
-}
-
-function openLog(file: string): number {
-  const tooLarge = existsSync(file) && statSync(file).size > LOG_MAX_BYTES;
-  const log = openSync(file, tooLarge ? 'w' : 'a', 0o600);
-  chmodSync(file, 0o600);
-  return log;
-}
-
-function tailOf(file: string): string {
-  return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n');
 }
 
 /**
