@@ -26,7 +26,13 @@ interface BackgroundParts extends Omit<FeedParts, 'onTrouble' | 'openStateKey'> 
   contentKeys: ContentKeys;
   settings: Pick<
     Settings,
-    'secretKey' | 'consoleUrl' | 'dataUrl' | 'usageRetentionDays' | 'usagePartition' | 'allowPrivateUpstreams'
+    | 'secretKey'
+    | 'consoleUrl'
+    | 'dataUrl'
+    | 'usageRetentionDays'
+    | 'usagePartition'
+    | 'usageArchive'
+    | 'allowPrivateUpstreams'
   >;
 }
 
@@ -47,13 +53,16 @@ export async function startBackground(
 
   const em = (): EntityManager => parts.orm.em.fork();
   const { log, settings } = parts;
-  const { usageRetentionDays, usagePartition } = settings;
+  const { usageRetentionDays, usagePartition, usageArchive } = settings;
+  const stopping = new AbortController();
   const jobs = createJobs({
     em,
     uptimeClock: new UptimeClock(),
     log,
     usageRetentionDays,
     usagePartition,
+    usageArchive,
+    signal: stopping.signal,
     settings,
     contentKeys: parts.contentKeys,
     nodeFeed: feed,
@@ -63,6 +72,7 @@ export async function startBackground(
   return {
     feed,
     stop: async () => {
+      stopping.abort();
       await Promise.all([feed.stop(), ...tasks.map((task) => task.stop())]);
     },
   };

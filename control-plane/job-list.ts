@@ -32,8 +32,11 @@ import { probeDue } from './upstreams/probing.ts';
 import { pruneIdempotencyRecords } from './usage/idempotency.service.ts';
 import { sumUpAllDays, sumUpDays } from './usage/day-times.service.ts';
 import { sumUpAllHours, sumUpHours } from './usage/hour-sums.service.ts';
+import { runArchive } from './usage/archive/archive.job.ts';
+import { requireArchive } from './usage/archive/state.ts';
 import { dropPartitions, makePartitions } from './usage/retention.service.ts';
 import type { PartitionWidth } from './process/settings.ts';
+import type { ArchiveSettings } from './process/archive-settings.ts';
 import { sweepLeases } from './wallet/lease.end.ts';
 import { FOLD_LEASES, foldLeases } from './wallet/lease.fold.ts';
 import { pruneRefusals } from './wallet/lease.refusals.ts';
@@ -58,6 +61,7 @@ const REPORT_UPSTREAMS_MS = 10_000;
 const FIGURES_MS = 15_000;
 const SUM_UP_MS = 60_000;
 const PRUNE_MS = 60 * 60 * 1000;
+const ARCHIVE_MS = 5 * 60 * 1000;
 
 const alarms = new Gauge({
   name: 'gateway_settlement_alarms',
@@ -76,6 +80,10 @@ interface JobContext {
   usageRetentionDays: number | null;
   /** How much time a new partition of the usage log covers. */
   usagePartition: PartitionWidth;
+  /** Where partitions are written before they are dropped; null for nowhere. */
+  usageArchive: ArchiveSettings | null;
+  /** Aborted when this process stops. */
+  signal: AbortSignal;
   /** Keys under which chats are encrypted. */
   contentKeys: ContentKeys;
   /** Settings of the payment and intelligence jobs. */
@@ -120,6 +128,7 @@ const PLANS = {
   'old hours of usage': { everyMs: PRUNE_MS, work: sumUpAllTimes },
   budgets: { everyMs: PRUNE_MS, work: ({ em }) => pruneBudgets(em()) },
   'usage export': { everyMs: PRUNE_MS, work: ({ em }) => stopAbandonedExport(em()) },
+  'usage archive': { everyMs: ARCHIVE_MS, work: runArchive },
   // A usage row can only be inserted if the partition of its month exists.
   'usage months': { everyMs: PRUNE_MS, atStart: true, work: keepMonths },
 } satisfies Record<string, JobPlan>;
@@ -136,8 +145,10 @@ export function createJobs(context: JobContext): Job[] {
   }));
 }
 
-async function keepMonths({ em, log, usageRetentionDays, usagePartition }: JobContext): Promise<void> {
+async function keepMonths(context: JobContext): Promise<void> {
+  const { em, log, usageRetentionDays, usagePartition, usageArchive } = context;
   await makePartitions(em(), usagePartition);
+  if (usageArchive !== null) await requireArchive(em());
   const dropped = await dropPartitions(em(), usageRetentionDays);
   if (dropped.length > 0)
     log?.({ level: 'info', message: 'Dropped expired months of the usage log.', dropped });

@@ -197,6 +197,7 @@ export const admin = {
     chains: 'DEGRADED',
     personalIntelligence: 'DEGRADED',
     secrets: { status: 'OK', total: 500, remaining: 120, unreadable: 0 },
+    usageArchive: { status: 'OK', target: 's3://records/gateway', pending: 1, files: 14 },
     settlementAlarms24h: 0,
     nodes,
     jobs,

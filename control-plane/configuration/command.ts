@@ -1,12 +1,13 @@
 /**
  * The command `gateway`: applies and exports the configuration and prints the audit log through the API of a
- * control plane, and makes the first access token in the database.
+ * control plane; makes the first access token and works on the archive of the usage log in the database.
  */
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { createFirstToken } from './first-token.ts';
 import { askApi } from './api-call.ts';
+import { runArchiveCommand } from './archive.ts';
 import { printAuditLog } from './audit-log.ts';
 import { printChanges } from './print-changes.ts';
 import type { ShownChange } from './print-changes.ts';
@@ -34,6 +35,7 @@ export async function run(argv: readonly string[], process: Process): Promise<nu
   if (options.command === 'help') process.print(HELP);
   else if (options.command === 'token') await printToken(options, process);
   else if (options.command === 'audit') await printAuditLog(options, process.print);
+  else if (options.command === 'archive') return runArchiveCommand(options.archive, process);
   else if (options.command === 'export') process.print((await exported(options)).trimEnd());
   else return apply(options, process);
   return 0;
@@ -43,9 +45,13 @@ const HELP = `gateway apply -f FILE [--dry-run] [--yes] [--reason TEXT]   shows 
 gateway export                                              prints the present configuration
 gateway audit [--after POSITION] [--follow] [--state FILE]  prints the audit log, one JSON object a line
 gateway token --name NAME --scopes SCOPE,… [--days N] [--email ADDRESS]   makes an access token
+gateway archive list                 prints the archived files of the usage log, one JSON object a line
+gateway archive now                  archives the expired partitions now
+gateway archive check                reads all archived files and compares them with their records
+gateway archive forget PARTITION     deletes the records of a partition that still has its rows
 
 apply, export and audit need GATEWAY_URL (the address of the console) and GATEWAY_TOKEN (an access token).
-token needs the DATABASE_URL of the control plane.`;
+token and archive need the DATABASE_URL of the control plane; archive now and check also its USAGE_ARCHIVE….`;
 
 /** Shows the changes, asks on a terminal, and makes exactly these changes. */
 async function apply(options: Options, { environment, print, confirm }: Process): Promise<number> {

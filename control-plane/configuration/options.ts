@@ -19,6 +19,13 @@ export interface AuditOptions {
   stateFile: string | null;
 }
 
+/** What `gateway archive` does, and with which partition. */
+export interface ArchiveOptions {
+  action: (typeof ARCHIVE_ACTIONS)[number];
+  /** The partition of `forget`; empty for the others. */
+  partition: string;
+}
+
 /** One call of the command. */
 export interface Options {
   command: (typeof COMMANDS)[number];
@@ -32,9 +39,13 @@ export interface Options {
   accessToken: string;
   token: TokenOptions;
   audit: AuditOptions;
+  archive: ArchiveOptions;
 }
 
-const COMMANDS = ['apply', 'export', 'audit', 'token', 'help'] as const;
+const COMMANDS = ['apply', 'export', 'audit', 'archive', 'token', 'help'] as const;
+/** Commands that need no control plane and no access token. */
+const LOCAL: readonly string[] = ['archive', 'token', 'help'];
+const ARCHIVE_ACTIONS = ['list', 'now', 'check', 'forget'] as const;
 
 /** Reads arguments and variables. Throws an Error that says what to write. */
 export function readOptions(argv: readonly string[], environment: NodeJS.ProcessEnv): Options {
@@ -61,7 +72,7 @@ export function readOptions(argv: readonly string[], environment: NodeJS.Process
     throw new Error('Name the file: gateway apply -f gateway.yaml');
   const url = (environment['GATEWAY_URL'] ?? '').replace(/\/+$/, '');
   const accessToken = environment['GATEWAY_TOKEN'] ?? '';
-  if (command !== 'token' && command !== 'help') requireAccess(url, accessToken);
+  if (!LOCAL.includes(command)) requireAccess(url, accessToken);
   return {
     command,
     file: values.file,
@@ -77,13 +88,23 @@ export function readOptions(argv: readonly string[], environment: NodeJS.Process
       email: values.email ?? null,
     },
     audit: { after: values.after, follow: values.follow, stateFile: values.state ?? null },
+    archive: archiveOptions(command, positionals),
   };
 }
 
 function commandOf(word: string | undefined): Options['command'] {
   const command = COMMANDS.find((each) => each === (word ?? 'help'));
   if (command) return command;
-  throw new Error(`There is no command ${word}. Use apply, export, audit, token or help.`);
+  throw new Error(`There is no command ${word}. Use apply, export, audit, archive, token or help.`);
+}
+
+function archiveOptions(command: string, [, word = 'list', partition = '']: string[]): ArchiveOptions {
+  if (command !== 'archive') return { action: 'list', partition: '' };
+  const action = ARCHIVE_ACTIONS.find((each) => each === word);
+  if (!action) throw new Error(`There is no gateway archive ${word}. Use list, now, check or forget.`);
+  if (action === 'forget' && partition === '')
+    throw new Error('Name the partition: gateway archive forget usage_entry_2026_01');
+  return { action, partition };
 }
 
 function requireAccess(url: string, accessToken: string): void {

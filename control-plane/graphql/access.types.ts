@@ -78,6 +78,7 @@ export const TYPE_RULES: Readonly<Record<string, TokenRule>> = {
   SavedCard: 'ANY',
   ScheduledJob: 'ANY',
   SecretsHealth: 'ANY',
+  UsageArchiveHealth: 'ANY',
   SecurityFactors: 'ADMIN_USERS',
   ServiceStatus: 'ANY',
   Session: 'ADMIN_USERS',

@@ -74,6 +74,7 @@ import { FoldedLeases } from './089-folded-leases.ts';
 import { UnsortedUsage } from './090-unsorted-usage.ts';
 import { ExtraRequests } from './091-extra-requests.ts';
 import { CheckedDays } from './092-checked-days.ts';
+import { UsageArchive } from './093-usage-archive.ts';
 import { DayTimes } from './095-day-times.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
@@ -151,5 +152,6 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '090-unsorted-usage', class: UnsortedUsage },
   { name: '091-extra-requests', class: ExtraRequests },
   { name: '092-checked-days', class: CheckedDays },
+  { name: '093-usage-archive', class: UsageArchive },
   { name: '095-day-times', class: DayTimes },
 ];

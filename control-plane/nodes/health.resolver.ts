@@ -11,6 +11,7 @@ import { intelligenceHealth } from '../intelligence/personal.health.ts';
 import { chainsHealth } from '../payments/crypto/chain.jobs.ts';
 import { processorHealth } from '../payments/health.service.ts';
 import { secretKeyProgress } from '../secret-key/rotation.ts';
+import { archiveHealth } from '../usage/archive/health.ts';
 import { JOB_NAMES } from '../job-list.ts';
 import { listNodes } from './node.service.ts';
 import type { NodeView } from './node.view.ts';
@@ -70,6 +71,27 @@ export class SecretsHealth {
   checkedAt!: Date | null;
 }
 
+/** The archive of the usage log. */
+@ObjectType({ description: 'The archive of the usage log, into which expired partitions are written.' })
+export class UsageArchiveHealth {
+  @Field(() => HealthStatus, {
+    description: 'DEGRADED if the last run failed; UNKNOWN if partitions are dropped without an archive.',
+  })
+  status!: Status;
+
+  @Field(() => String, { nullable: true, description: 'Folder or bucket of the archive; null without one.' })
+  target!: string | null;
+
+  @Field(() => Int, { description: 'Expired partitions that are kept until their archive is complete.' })
+  pending!: number;
+
+  @Field(() => Int, { description: 'Files that were compared with the log and recorded.' })
+  files!: number;
+
+  @Field(() => DateTime, { nullable: true, description: 'When a file was last recorded.' })
+  archivedAt!: Date | null;
+}
+
 /** Health of the whole gateway. */
 @ObjectType({ description: 'Health of the whole gateway.' })
 export class SystemHealth {
@@ -110,6 +132,9 @@ export class SystemHealth {
   @Field(() => SecretsHealth, { description: 'Secrets that are encrypted under SECRET_KEY.' })
   secrets!: SecretsHealth;
 
+  @Field(() => UsageArchiveHealth, { description: 'The archive of the usage log.' })
+  usageArchive!: UsageArchiveHealth;
+
   @Field(() => [DataPlaneNode], { description: 'All nodes, sorted by name.' })
   nodes!: DataPlaneNode[];
 
@@ -121,7 +146,7 @@ export class SystemHealth {
 @Resolver(() => AdminQuery)
 export class SystemHealthResolver {
   @FieldResolver(() => SystemHealth, { description: 'Health of the whole gateway.' })
-  async systemHealth(@Ctx() { em }: Context): Promise<SystemHealth> {
+  async systemHealth(@Ctx() { em, settings }: Context): Promise<SystemHealth> {
     const startedAt = performance.now();
     const row = await queryOne<{ count: number }>(
       em,
@@ -146,7 +171,8 @@ export class SystemHealthResolver {
       dataPlane,
       settlementAlarms24h > 0 || isFailing || !areWorking || secrets.unreadable > 0 ? 'DEGRADED' : 'OK',
     ]);
-    const others = { paymentProvider, chains, personalIntelligence };
+    const usageArchive = await archiveHealth(em, settings, jobs);
+    const others = { paymentProvider, chains, personalIntelligence, usageArchive };
     return { status, database, dataPlane, ...others, secrets, settlementAlarms24h, nodes, jobs };
   }
 }

@@ -6,6 +6,7 @@ import type { TestApp } from '../../test/control/app.ts';
 import { readHealth } from '../catalog/health.service.ts';
 import { newId } from '../database/ids.ts';
 import { query, sql } from '../database/sql.ts';
+import { runJob } from '../process/jobs.ts';
 import { dataPlaneStatus } from './health.resolver.ts';
 import { createNode, drainNode, nodeById } from './node.service.ts';
 import { registerNode } from './registration.service.ts';
@@ -47,6 +48,27 @@ describe('system health', () => {
       nodes: [],
     });
     expect((await (await test.user('curious@example.com')).send(source)).data).toEqual({ admin: null });
+  });
+
+  it('shows the archive of the usage log and why its last run failed', async () => {
+    const source = '{ admin { systemHealth { usageArchive { status target pending files archivedAt } } } }';
+    const archive = async () =>
+      pick(await (await test.admin()).send(source), 'admin', 'systemHealth', 'usageArchive');
+    const none = { pending: 0, files: 0, archivedAt: null };
+    expect(await archive()).toEqual({ status: 'UNKNOWN', target: null, ...none });
+    test.settings.usageArchive = { folder: '/archive' };
+    test.settings.usageRetentionDays = 30;
+    const em = () => test.orm.em.fork();
+    const run = (work: () => Promise<void>) =>
+      runJob({ name: 'usage archive', everyMs: 60_000, work }, { em }).catch(() => undefined);
+    await run(async () => {
+      throw new Error('The folder /archive cannot be used.');
+    });
+    expect(await archive()).toEqual({ status: 'DEGRADED', target: '/archive', ...none });
+    await run(async () => undefined);
+    expect(await archive()).toEqual({ status: 'OK', target: '/archive', ...none });
+    test.settings.usageArchive = null;
+    test.settings.usageRetentionDays = null;
   });
 
   it('reports a node as DRAINING until the node starts again', async () => {

@@ -35,6 +35,8 @@ it('listJobs returns every job, including jobs that never ran', async () => {
     nodeFeed: NO_NODES,
     usageRetentionDays: null,
     usagePartition: 'month',
+    usageArchive: null,
+    signal: new AbortController().signal,
     settings: test.settings,
   });
   expect((await listJobs(em(), JOB_NAMES)).map(({ name }) => name)).toEqual(jobs.map(({ name }) => name));

@@ -2,6 +2,8 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { readLogLevel } from '@gateway/shared/log-line';
+import { archiveOf } from './archive-settings.ts';
+import type { ArchiveSettings } from './archive-settings.ts';
 import { parseEmail } from './email-address.ts';
 import { joinKeys } from './secret-key.ts';
 
@@ -62,6 +64,8 @@ export interface Settings {
   usageRetentionDays: number | null;
   /** How much time a new partition of the usage log covers. */
   usagePartition: PartitionWidth;
+  /** Where partitions of the usage log are written before they are dropped; null for nowhere. */
+  usageArchive: ArchiveSettings | null;
   /** Cost of GraphQL operations per account and hour; an address without an account has a quarter of it. */
   queryBudget: number;
   /** Bearer token with which remote peers may read metrics; null for none. */
@@ -113,6 +117,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     localStart: env['LOCAL_START'] === '1',
     usageRetentionDays: retentionOf(env),
     usagePartition: partitionOf(env),
+    usageArchive: archiveOf(env, retentionOf(env)),
     queryBudget: budgetOf(env),
     metricsToken: metricsTokenOf(env),
     instanceName: env['INSTANCE_NAME']?.trim() || hostname(),
@@ -152,8 +157,11 @@ function administratorOf(env: NodeJS.ProcessEnv): Credentials | null {
   return { email, password };
 }
 
-/** At least a month, because monthly statements and spend limits are computed from the log. */
-function retentionOf(env: NodeJS.ProcessEnv): number | null {
+/**
+ * Days of USAGE_RETENTION_DAYS; null if all partitions are kept. At least a month, because monthly statements
+ * and spend limits are computed from the log. Throws an Error for another value.
+ */
+export function retentionOf(env: NodeJS.ProcessEnv): number | null {
   const text = env['USAGE_RETENTION_DAYS'];
   if (!text) return null;
   const days = Number(text);

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import pg from 'pg';
 import type { MikroORM } from '@mikro-orm/postgresql';
+import { ageLog } from '../../test/archive/old-log.ts';
 import { createEmptyDatabase } from '../../test/database.ts';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
@@ -63,34 +64,6 @@ const charge = (of: Setting, seq: number): ReportedUsage =>
 const free = (of: Setting): ReportedUsage =>
   reported({ journalId: null, leaseId: null, seq: null, walletId: of.walletId, cost: 0n, status: 'FAILED' });
 
-const triggersOfMonths = (change: 'enable' | 'disable'): string => `do $$ declare t text; begin
-  for t in select name from usage_partition where dropped_at is null loop
-    execute format('alter table %I ${change} trigger user', t);
-  end loop;
-end $$`;
-
-/** Moves all rows back by four months, as the owner of the database, as if that time had passed. */
-async function ageThisMonth(): Promise<void> {
-  for (const statement of [
-    'alter table usage_entry disable trigger user',
-    triggersOfMonths('disable'),
-    'alter table usage_request disable trigger user',
-    "select usage_make_partitions(now() - interval '5 months', now())",
-    "update usage_entry set at = at - interval '4 months'",
-    "update usage_request set at = at - interval '4 months'",
-    "update usage_hour set hour = hour - interval '4 months'",
-    'delete from usage_wallet_span',
-    `insert into usage_wallet_span select width, date_trunc(width, hour, 'UTC'), wallet_id, sum(requests),
-        coalesce(sum(requests) filter (where status <> 'SUCCEEDED'), 0), sum(input_tokens),
-        sum(output_tokens), sum(cost)
-        from usage_hour cross join (values ('DAY'), ('WEEK')) w (width) group by 1, 2, 3`,
-    'alter table usage_entry enable trigger user',
-    triggersOfMonths('enable'),
-    'alter table usage_request enable trigger user',
-  ])
-    await owner.em.fork().execute(statement);
-}
-
 describe('the partitioned usage log', () => {
   it('charges a request id once although no unique index spans the months', async () => {
     const of = await setting();
@@ -140,7 +113,7 @@ describe('the partitioned usage log', () => {
     const of = await setting();
     const records = [charge(of, 1), charge(of, 2), free(of)];
     await settleAll(of, records);
-    await ageThisMonth();
+    await ageLog(owner);
     expect(await checkInvariants(money.em())).toEqual([]);
     expect(await dropPartitions(money.em(), null)).toEqual([]);
     expect(await dropPartitions(money.em(), 365)).toEqual([]);

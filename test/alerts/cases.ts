@@ -206,6 +206,24 @@ const BACKGROUND: readonly AlertCase[] = [
     ...{ quiet: [5, 10], fires: 18 },
   },
   {
+    // Nothing was ever archived.
+    alert: 'GatewayUsageArchiveLate',
+    series: {
+      'gateway_usage_archive_pending_partitions{instance="c1"}': '0+0x500 1+0x200',
+      'gateway_usage_archive_timestamp_seconds{instance="c1"}': '0+0x700',
+    },
+    ...{ quiet: [400, 550], fires: 580 },
+  },
+  {
+    // A large partition: one file after another is written.
+    alert: 'GatewayUsageArchiveLate',
+    series: {
+      'gateway_usage_archive_pending_partitions{instance="c1"}': '1+0x1000',
+      'gateway_usage_archive_timestamp_seconds{instance="c1"}': '0+60x1000',
+    },
+    quiet: [500, 900],
+  },
+  {
     alert: 'GatewayDatabasePoolFull',
     series: { 'gateway_database_connections{state="waiting", instance="c1"}': from6(2) },
     ...{ quiet: [5, 9], fires: 13, labels: { state: 'waiting', instance: 'c1' } },

@@ -39,6 +39,7 @@ export const DOORS: Readonly<Record<string, Entrance | Reason>> = {
   'control-plane/upstreams/probe-access.ts': 'answers to the control plane',
   'control-plane/upstreams/probe-dispatcher.ts': 'answers to the control plane',
   'control-plane/upstreams/probe.ts': 'answers to the control plane',
+  'control-plane/usage/archive/bucket.client.ts': OWN_SYSTEM,
   'control-plane/webhooks/post.ts': 'answers to the control plane',
   'data-plane/control/client.ts': OWN_SYSTEM,
   'data-plane/control/report-usage.ts': OWN_SYSTEM,

@@ -27,6 +27,12 @@ export const HealthQuery = graphql(`
           remaining
           unreadable
         }
+        usageArchive {
+          status
+          target
+          pending
+          files
+        }
         settlementAlarms24h
         nodes {
           id

@@ -7,6 +7,7 @@ import { useTranslation } from '../../../translation.ts';
 import { type AdminHealth, HealthQuery } from './documents.ts';
 import { type HealthStatus, HealthWord } from './health-word.tsx';
 import { JobTable } from './job-table.tsx';
+import { Archive } from './archive.tsx';
 import { Linked } from './linked.tsx';
 import { Reading } from './reading.tsx';
 import { Region } from '../region.tsx';
@@ -50,7 +51,7 @@ function Parts({ admin }: { admin: AdminHealth }) {
   const number = new Intl.NumberFormat(i18n.language);
   const { systemHealth } = admin;
   const { database, dataPlane, paymentProvider, chains, settlementAlarms24h: alarms } = systemHealth;
-  const { nodes, jobs, secrets, personalIntelligence } = systemHealth;
+  const { nodes, jobs, secrets, personalIntelligence, usageArchive } = systemHealth;
   const { serving, all } = countNodes(nodes);
   const failing = jobs.filter(({ lastError }) => lastError !== null).length;
   const word = (status: HealthStatus) => t(`admin.health.statuses.${status}`);
@@ -82,6 +83,7 @@ function Parts({ admin }: { admin: AdminHealth }) {
         >
           <HealthWord status={secrets.status} word={word(secrets.status)} />
         </LeaderRow>
+        <Archive archive={usageArchive} word={used(usageArchive.status)} />
         <LeaderRow
           name={<Linked to="/admin/ledger">{t('admin.health.alarms')}</Linked>}
           note={t('admin.health.lastDay')}

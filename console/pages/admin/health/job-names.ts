@@ -34,5 +34,6 @@ export const JOBS = [
   'hours of usage',
   'old hours of usage',
   'budgets',
+  'usage archive',
   'usage months',
 ] as const;

@@ -1,0 +1,144 @@
+/** Writes one file of a partition, reads it back from the target, compares it with the log, and records it. */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readPage } from './log.ts';
+import type { LogPosition, Partition } from './log.ts';
+import { ParquetFile, readBack } from './parquet.ts';
+import type { ArchiveValue } from './columns.ts';
+import { noteUpload, recordFile } from './state.ts';
+import type { ArchiveTarget } from './target.ts';
+
+/** Sizes of the files, in rows. They bound the memory and the time of one step. */
+export interface ArchiveSizes {
+  /** Rows of a row group; they are in memory at once. */
+  group: number;
+  /** Rows of a file; a crash loses at most the work on one file. */
+  file: number;
+}
+
+/** What the archive needs to work on one file. */
+export interface FileParts {
+  /** A new database session. */
+  em(): EntityManager;
+  target: ArchiveTarget;
+  sizes: ArchiveSizes;
+  /** Called between steps. Rejects if this instance must stop or another one archives. */
+  proceed(): Promise<void>;
+}
+
+/** The next file of a partition: its number from 1, and the row after which it begins. */
+export interface NextFile {
+  partition: Partition;
+  number: number;
+  after: LogPosition | null;
+}
+
+/** Name of a file. */
+export function nameOfFile(partition: string, number: number): string {
+  return `${partition}-${String(number).padStart(4, '0')}.parquet`;
+}
+
+/**
+ * Archives the next file, and returns its last row and whether it is the last file of the partition. A file of
+ * this name that a killed process has finished is not written again, but read and compared like any other.
+ */
+export async function archiveFile(
+  parts: FileParts,
+  next: NextFile,
+): Promise<{ last: LogPosition | null; isLast: boolean; rows: number; location: string }> {
+  const name = nameOfFile(next.partition.name, next.number);
+  const location = parts.target.locate(name);
+  if ((await parts.target.sizeOf(name)) === undefined) await writeFile(parts, next, name);
+  const found = await compare(parts, next, name);
+  await parts.proceed();
+  const isLast = await recordFile(parts.em(), next, { ...found, number: next.number, location });
+  if (isLast === undefined) throw differs(location, 'the rows of the log changed meanwhile');
+  return { last: found.last, isLast, rows: found.rows, location };
+}
+
+async function writeFile(parts: FileParts, next: NextFile, name: string): Promise<void> {
+  const { target, em } = parts;
+  const upload = await target.begin(name);
+  await noteUpload(em(), { location: target.locate(name), upload });
+  const open = target.open(name, upload);
+  try {
+    await writeRows(parts, next, (bytes) => open.write(bytes));
+    await parts.proceed();
+    await open.finish();
+  } catch (error) {
+    await open.close();
+    // If the target is away, the next round discards the upload.
+    await target.discard(name, upload).then(
+      () => noteUpload(em(), null),
+      () => undefined,
+    );
+    throw error;
+  }
+  await open.close();
+  await noteUpload(em(), null);
+}
+
+async function writeRows(
+  { em, sizes, proceed }: FileParts,
+  { partition, after }: NextFile,
+  write: (bytes: Uint8Array) => Promise<void>,
+): Promise<void> {
+  const file = new ParquetFile(write);
+  let position = after;
+  for (let left = sizes.file; left > 0;) {
+    await proceed();
+    const page = await readPage(em(), partition, { after: position, limit: Math.min(left, sizes.group) });
+    if (page.rows > 0) await file.add(page.columns);
+    if (page.rows < Math.min(left, sizes.group)) break;
+    left -= page.rows;
+    position = page.last;
+  }
+  await file.finish();
+}
+
+interface ComparedFile {
+  rows: number;
+  cost: bigint;
+  bytes: number;
+  sha256: string;
+  last: LogPosition | null;
+}
+
+/** Reads the file from the target, and compares each value with the log. Rejects if one differs. */
+async function compare(parts: FileParts, next: NextFile, name: string): Promise<ComparedFile> {
+  const { target, em, proceed } = parts;
+  const location = target.locate(name);
+  const size = await target.sizeOf(name);
+  if (size === undefined) throw differs(location, 'it disappeared');
+  let position = next.after;
+  let rows = 0;
+  let cost = 0n;
+  const sha256 = await readBack({ size, read: (range) => target.read(name, range) }, async (columns) => {
+    await proceed();
+    const page = await readPage(em(), next.partition, { after: position, limit: columns[0]?.length ?? 0 });
+    if (!isSame(page.columns, columns)) throw differs(location, `a row after row ${rows} differs`);
+    rows += page.rows;
+    cost += page.cost;
+    position = page.last;
+  }).catch((error: unknown) => {
+    if (error instanceof Error && isOfFile(error)) throw differs(location, error.message);
+    throw error;
+  });
+  return { rows, cost, bytes: size, sha256, last: rows === 0 ? null : position };
+}
+
+function isSame(left: readonly ArchiveValue[][], right: readonly ArchiveValue[][]): boolean {
+  return left.every((values, at) => {
+    const others = right[at] ?? [];
+    return values.length === others.length && values.every((value, row) => value === others[row]);
+  });
+}
+
+/** Whether the content of the file is at fault, and not the way to it. */
+function isOfFile(error: Error): boolean {
+  return /^(the file |parquet )/.test(error.message) || error instanceof RangeError;
+}
+
+function differs(location: string, why: string): Error {
+  const advice = 'Move the file away, or choose another target if another installation writes there.';
+  return new Error(`${location} differs from the usage log: ${why}. Nothing was dropped. ${advice}`);
+}
