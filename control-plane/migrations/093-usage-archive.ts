@@ -75,8 +75,8 @@ const DROPPING = `
       select sum(rows) = v_requests and sum(cost) = v_cost and sum(fingerprint) = v_fingerprint into v_same
         from usage_archive_file where partition_name = v_part.name;
       if not v_same then
-        raise exception 'The archive of % differs from its rows, so it is kept. Move its files away, and run: '
-          'gateway archive forget %', v_part.name, v_part.name;
+        raise exception 'The archive of % differs from its rows, so it is kept. Move its files away, and '
+          'run: gateway archive forget %', v_part.name, v_part.name;
       end if;
     end if;
     delete from usage_request r where r.at >= v_part.lower_at and r.at < v_part.upper_at

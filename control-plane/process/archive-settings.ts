@@ -43,7 +43,8 @@ export function archiveOf(env: Variables, retentionDays: number | null): Archive
   const prefix = rest.join('/');
   if (!BUCKET.test(name) || (prefix !== '' && !PREFIX.test(prefix)))
     throw new Error(
-      'USAGE_ARCHIVE must be s3://BUCKET or s3://BUCKET/PREFIX, with a prefix of letters, digits, . _ - and /.',
+      'USAGE_ARCHIVE must be s3://BUCKET or s3://BUCKET/PREFIX. ' +
+        'A prefix has letters, digits, dots, _ and -, and parts that are separated by /.',
     );
   return bucketOf({ name, prefix }, bucket);
 }

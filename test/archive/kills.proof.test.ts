@@ -1,6 +1,7 @@
 /**
- * Kills the archive of the usage log: before each of its steps in turn, and as a process at random times. Then
- * every row is in exactly one file, and nothing unfinished is left. `KILLS` is the number of killed processes.
+ * Kills the archive of the usage log: before each of its steps in turn, and as a process at random times.
+ * Then every row is in exactly one file, and nothing unfinished is left. `KILLS` is the number of killed
+ * processes.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -210,8 +211,9 @@ describe('a process that archives', () => {
         owner.em.fork(),
         sql`insert into usage_entry (request_id, id, at, node_id, key_id, wallet_id, billing_group, source,
             model_name, family, base_price, ratio, cost, status, outcome, http_status, streamed, latency_ms)
-          select 'req_many_' || n, 'use_many_' || n, '2024-03-03 00:00:00+00'::timestamptz + n * interval '1 s',
-            'nod', 'key_' || n % 100, ${walletId}, 'default', 'API_KEY', 'swift', 'chat_completions', 100000, '1',
+          select 'req_many_' || n, 'use_many_' || n, '2024-03-03Z'::timestamptz + n * interval '1 s',
+            'nod', 'key_' || n % 100, ${walletId}, 'default', 'API_KEY', 'swift', 'chat_completions', 100000,
+            '1',
             n, 'SUCCEEDED', 'DELIVERED', 200, true, n % 3000
           from generate_series(1, ${MANY_ROWS}) n`,
       );
@@ -226,7 +228,8 @@ describe('a process that archives', () => {
       expect(killed).toBeGreaterThan(0);
       expect((await readdir(folder)).every((file) => file.endsWith('.parquet'))).toBe(true);
       const [found] = await askDuckDb(`select count(distinct request_id)::integer as ids,
-        count(*)::integer as rows, sum(cost)::varchar as cost from read_parquet('${folder}/${name}-*.parquet')`);
+        count(*)::integer as rows, sum(cost)::varchar as cost
+        from read_parquet('${folder}/${name}-*.parquet')`);
       const expected = await queryRow<{ cost: string }>(
         money.em(),
         sql`select sum(cost)::text as cost from usage_entry where at >= '2024-03-03Z' and at < '2024-03-04Z'`,

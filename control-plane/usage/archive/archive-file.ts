@@ -1,4 +1,4 @@
-/** Writes one file of a partition, reads it back from the target, compares it with the log, and records it. */
+/** Writes one file of a partition, reads it back from the target, compares it with the log, records it. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readPage } from './log.ts';
 import type { LogPosition, Partition } from './log.ts';
@@ -38,8 +38,8 @@ export function nameOfFile(partition: string, number: number): string {
 }
 
 /**
- * Archives the next file, and returns its last row and whether it is the last file of the partition. A file of
- * this name that a killed process has finished is not written again, but read and compared like any other.
+ * Archives the next file, and returns its last row and whether it is the last file of the partition. A file
+ * of this name that a killed process has finished is not written again, but read and compared as any other.
  */
 export async function archiveFile(
   parts: FileParts,

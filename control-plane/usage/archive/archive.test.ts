@@ -86,12 +86,14 @@ describe('the archive of the usage log', () => {
             : `"${column.name}"`,
         );
         const found = await askDuckDb(
-          `select ${selected.join(', ')} from read_parquet('${folder}/${name}-*.parquet') order by "at", "id"`,
+          `select ${selected.join(', ')} from read_parquet('${folder}/${name}-*.parquet')
+            order by "at", "id"`,
         );
         const expected = await query<Record<string, unknown>>(
           em(),
           sql`select u.*, (extract(epoch from at) * 1000000)::bigint::text as at, host(ip) as ip,
-            (extract(epoch from recorded_at) * 1000000)::bigint::text as recorded_at, attempts::text as attempts
+            (extract(epoch from recorded_at) * 1000000)::bigint::text as recorded_at,
+            attempts::text as attempts
             from usage_entry u where u.at >= ${day(next)}::timestamptz
               and u.at < ${day(next)}::timestamptz + interval '1 day' order by u.at, u.id`,
         );

@@ -1,4 +1,4 @@
-/** Requests to a service with the interface of Amazon S3: signed, bounded, repeated after passing failures. */
+/** Requests to a service with the interface of Amazon S3: signed, bounded, repeated after short failures. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import type { BucketSettings } from '../../process/archive-settings.ts';

@@ -16,7 +16,7 @@ const TAIL_BYTES = 8;
 /** The version of the schema. A release that changes the columns counts it up. */
 const SCHEMA_VERSION = '1';
 
-/** A file being written. Its bytes depend on nothing but the rows, so that a repetition gives the same file. */
+/** A file being written. Its bytes depend only on the rows, so that a repetition gives the same file. */
 export class ParquetFile {
   readonly #bytes = new ByteWriter();
   readonly #parquet: ParquetWriter;

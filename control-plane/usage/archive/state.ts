@@ -93,7 +93,8 @@ export async function duePartitions(
   return query<Partition>(
     em,
     sql`select name, lower_at::text as lower, upper_at::text as upper from usage_partition p
-      where dropped_at is null and upper_at <= ${earlierOfBothClocks(here)} - ${retentionDays} * interval '1 day'
+      where dropped_at is null
+        and upper_at <= ${earlierOfBothClocks(here)} - ${retentionDays} * interval '1 day'
         and not exists (select from usage_archive_file f where f.partition_name = p.name and f.is_last)
       order by upper_at`,
   );
@@ -146,10 +147,11 @@ export async function recordFile(
   const rest = rowsAfter(partition, last ?? after);
   const row = await queryOne<{ is_last: boolean }>(
     em,
-    sql`insert into usage_archive_file (partition_name, number, location, rows, cost, fingerprint, bytes, sha256,
-        last_at, last_id, is_last)
-      select ${partition.name}, ${number}::integer, ${location}, counted.rows, counted.cost, counted.fingerprint,
-        ${bytes}::bigint, ${sha256}, ${last?.at ?? null}::timestamptz, ${last?.id ?? null}::text,
+    sql`insert into usage_archive_file (partition_name, number, location, rows, cost, fingerprint, bytes,
+        sha256, last_at, last_id, is_last)
+      select ${partition.name}, ${number}::integer, ${location}, counted.rows, counted.cost,
+        counted.fingerprint, ${bytes}::bigint, ${sha256}, ${last?.at ?? null}::timestamptz,
+        ${last?.id ?? null}::text,
         not exists (select from usage_entry u where ${rest})
       from (select count(*) as rows, coalesce(sum(u.cost), 0)::bigint as cost,
           coalesce(sum(hashtextextended(u::text, 0)::numeric), 0) as fingerprint
