@@ -37,6 +37,7 @@ export async function runArchive(parts: JobParts): Promise<void> {
   const target = openTarget(usageArchive, signal);
   try {
     await archiveDue({ em, target, retentionDays, log, signal });
+    if (signal.aborted) return;
     const dropped = await dropPartitions(em(), retentionDays);
     if (dropped.length > 0)
       log?.({ level: 'info', message: 'Dropped archived partitions of the usage log.', dropped });

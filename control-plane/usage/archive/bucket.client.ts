@@ -10,7 +10,7 @@ const CONNECT_MS = 10_000;
 /** Time for one request with its body, in ms: a part of an upload over a slow line takes minutes. */
 const TOTAL_MS = 5 * 60_000;
 /** Pauses before the second and the third attempt, in ms. */
-const PAUSES_MS = [500, 3000];
+const PAUSES_MS = [250, 1000];
 /** Bytes of an answer that is not a file. */
 const XML_BYTES_MAX = 1024 * 1024;
 /** Characters of the service's message in an error. */
@@ -132,14 +132,16 @@ function errorIn({ status, body, headers }: BucketAnswer, what: string): BucketE
   if (!isFailure) return undefined;
   const code = textIn(text, 'Code') ?? `status ${status}`;
   const said = (textIn(text, 'Message') ?? '').slice(0, MESSAGE_LENGTH_MAX);
-  const message = `${what} was refused: ${code}. ${said} ${adviceOn(code, status)}`;
+  const parts = [`${what} was refused: ${code}.`, said, adviceOn(code, status)];
+  const message = parts.filter((part) => part !== '').join(' ');
   return new BucketError({ status, code, message });
 }
 
 const XML_START = Buffer.from('<?xml');
 
 function isPassing({ status, code }: BucketError): boolean {
-  return status === 429 || status >= 500 || ['InternalError', 'SlowDown', 'RequestTimeout'].includes(code);
+  const isServers = status >= 500 && status !== 501;
+  return status === 429 || isServers || ['InternalError', 'SlowDown', 'RequestTimeout'].includes(code);
 }
 
 function adviceOn(code: string, status: number): string {

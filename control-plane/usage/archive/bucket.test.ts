@@ -81,7 +81,7 @@ describe('a bucket', () => {
     server.fail(({ headers }) => (headers['if-none-match'] === '*' ? { status: 501 } : undefined));
     await upload('plain.parquet', content(10));
     expect(await bucket.sizeOf('plain.parquet')).toBe(10);
-  }, 20_000);
+  });
 
   it('is asked again after a failure that passes', async () => {
     let failures = 0;
