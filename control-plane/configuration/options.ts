@@ -19,7 +19,7 @@ export interface AuditOptions {
   stateFile: string | null;
 }
 
-/** What `gateway archive` does, and with which partition. */
+/** The action of `gateway archive`, and its partition. */
 export interface ArchiveOptions {
   action: (typeof ARCHIVE_ACTIONS)[number];
   /** The partition of `forget`; empty for the others. */

@@ -15,7 +15,7 @@ export interface ArchiveSizes {
   file: number;
 }
 
-/** What the archive needs to work on one file. */
+/** Database, target and sizes with which files are made. */
 export interface FileParts {
   /** A new database session. */
   em(): EntityManager;

@@ -26,7 +26,7 @@ const TURN_SECONDS = 300;
 /** After this time a round begins no further file, in ms, so that its result is seen. */
 const ROUND_MS = 20 * 60_000;
 
-/** What a round needs. */
+/** Database, target and settings of a round. */
 export interface ArchiveParts {
   /** A new database session. */
   em(): EntityManager;

@@ -64,7 +64,7 @@ describe('a bucket', () => {
     await bucket.discard('half.parquet', id);
     expect(await server.uploads()).not.toContain(id);
     await bucket.discard('half.parquet', id);
-    await expect(bucket.open('half.parquet', id).finish()).rejects.toThrow('NoSuchUpload');
+    await expect(bucket.open('half.parquet', id).finish()).rejects.toThrow('was refused');
     expect(await bucket.sizeOf('half.parquet')).toBeUndefined();
   });
 

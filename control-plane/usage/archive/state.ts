@@ -172,7 +172,7 @@ export async function forgetFiles(em: EntityManager, partition: string): Promise
   return rows.length;
 }
 
-/** What operators watch. */
+/** Figures that operators watch. */
 export interface ArchiveProgress {
   /** Expired partitions without a complete archive. */
   pending: number;

@@ -48,7 +48,6 @@ export function HealthPage() {
 
 function Parts({ admin }: { admin: AdminHealth }) {
   const { t, i18n } = useTranslation();
-  const number = new Intl.NumberFormat(i18n.language);
   const { systemHealth } = admin;
   const { database, dataPlane, paymentProvider, chains, settlementAlarms24h: alarms } = systemHealth;
   const { nodes, jobs, secrets, personalIntelligence, usageArchive } = systemHealth;
@@ -56,7 +55,7 @@ function Parts({ admin }: { admin: AdminHealth }) {
   const failing = jobs.filter(({ lastError }) => lastError !== null).length;
   const word = (status: HealthStatus) => t(`admin.health.statuses.${status}`);
   const used = (status: HealthStatus) => (status === 'UNKNOWN' ? t('admin.health.unused') : word(status));
-  const count = (found: number) => (found === 0 ? t('state.none') : number.format(found));
+  const count = (found: number) => (found === 0 ? t('state.none') : found.toLocaleString(i18n.language));
   return (
     <section className="max-w-[640px]">
       <h2 className="mb-1 text-section">{t('admin.health.parts')}</h2>
