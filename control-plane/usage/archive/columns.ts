@@ -73,16 +73,16 @@ export const SELECTED: Statement = ARCHIVE_COLUMNS.reduce<Statement>(
   sql``,
 );
 
-/** The values of one column in rows of PostgreSQL, where 64-bit integers are texts. */
-export function columnOf(
-  { name, type }: ArchiveColumn,
-  rows: readonly Readonly<Record<string, unknown>>[],
-): ArchiveValue[] {
+/** A row as PostgreSQL gives it: 64-bit integers are texts. */
+export type StoredRow = Readonly<Record<string, string | number | boolean | null>>;
+
+/** The values of one column. */
+export function columnOf({ name, type }: ArchiveColumn, rows: readonly StoredRow[]): ArchiveValue[] {
   return rows.map((row) => valueOf(type, row[name]));
 }
 
-function valueOf(type: ArchiveColumn['type'], value: unknown): ArchiveValue {
-  if (value === null || value === undefined) return null;
+function valueOf(type: ArchiveColumn['type'], value: StoredRow[string] = null): ArchiveValue {
+  if (value === null) return null;
   if (type === 'int64' || type === 'time') return BigInt(String(value));
   if (type === 'int32') return Number(value);
   return type === 'boolean' ? value === true : String(value);

@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { query, sql } from '../../database/sql.ts';
 import type { Statement } from '../../database/sql.ts';
 import { ARCHIVE_COLUMNS, COST_AT, SELECTED, columnOf } from './columns.ts';
-import type { ArchiveValue } from './columns.ts';
+import type { ArchiveValue, StoredRow } from './columns.ts';
 
 /** A partition that still has its rows. Times are texts, because a Date would lose microseconds. */
 export interface Partition {
@@ -40,7 +40,7 @@ export async function readPage(
   partition: Partition,
   { after, limit }: { after: LogPosition | null; limit: number },
 ): Promise<LogPage> {
-  const rows = await query<Record<string, unknown> & { exact_at: string; id: string }>(
+  const rows = await query<StoredRow & { exact_at: string; id: string }>(
     em,
     sql`select ${SELECTED}, u.at::text as exact_at from usage_entry u
       where ${rowsAfter(partition, after)} order by u.at, u.id limit ${limit}`,

@@ -41,13 +41,13 @@ export class ParquetFile {
     const columnData = ARCHIVE_COLUMNS.map(({ name }, at) => ({
       ...{ name, data: columns[at] ?? [], offsetIndex: false },
     }));
-    this.#parquet.write({ columnData, rowGroupSize });
+    await this.#parquet.write({ columnData, rowGroupSize });
     await this.#flush();
   }
 
   /** Writes the end of the file. */
   async finish(): Promise<void> {
-    this.#parquet.finish();
+    await this.#parquet.finish();
     await this.#flush();
   }
 
