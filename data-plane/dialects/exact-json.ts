@@ -45,15 +45,44 @@ export function isRawNumber(value: unknown): value is RawNumber {
 
 /** Parses JSON exactly. Throws a SyntaxError like JSON.parse. */
 export function parseJson(text: string): unknown {
-  return exactly(text, JSON.parse(text));
+  return exactly(text, readJson(text));
+}
+
+/**
+ * Parses JSON like JSON.parse, but reads each name as it is written. V8 14.6 takes a name with an escape for
+ * another one if an earlier object had a member after the same members whose name is the beginning of the
+ * escaped text: after `{"a":1,"\\u006":1}` it reads `{"a":1,"\u006dodel":1}` as if it were the same. So a
+ * client could hide a member from us that an upstream reads. Throws a SyntaxError like JSON.parse.
+ */
+export function readJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  return mayBeMisread(value) ? reread(text, value, false) : value;
+}
+
+/**
+ * Whether a value of JSON.parse has a name with a backslash. A misread name always has one, because it is the
+ * beginning of the escaped text.
+ */
+export function mayBeMisread(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null || depth > DEPTH) return false;
+  if (Array.isArray(value)) return value.some((item) => mayBeMisread(item, depth + 1));
+  for (const name in value) {
+    const member = (value as Record<string, unknown>)[name];
+    if (name.includes('\\') || mayBeMisread(member, depth + 1)) return true;
+  }
+  return false;
 }
 
 /** The exact value of a text. `parsed` is the result of JSON.parse; it is returned itself if it is exact. */
 export function exactly<Value>(text: string, parsed: Value): Value {
-  if (!SUSPECT.test(text)) return parsed;
+  return SUSPECT.test(text) ? reread(text, parsed, true) : parsed;
+}
+
+/** Reads a valid text again, exactly if asked to. Returns `parsed` above the limits. */
+function reread<Value>(text: string, parsed: Value, isExact: boolean): Value {
   try {
     // The types are those of `parsed`, apart from numbers, which readers take from `plainNumber`.
-    return new Reader(text).read(0) as Value;
+    return new Reader(text, isExact).read(0) as Value;
   } catch (error) {
     // A value above the limits is rounded as JSON.parse does.
     if (error instanceof RangeError) return parsed;
@@ -96,11 +125,14 @@ const INDEX = /^(?:0|[1-9]\d*)$/;
 /** Reads valid JSON. */
 class Reader {
   readonly #text: string;
+  /** Whether numbers keep their text. */
+  readonly #isExact: boolean;
   #at = 0;
   #rawNumbers = 0;
 
-  constructor(text: string) {
+  constructor(text: string, isExact: boolean) {
     this.#text = text;
+    this.#isExact = isExact;
   }
 
   /** Reads one value. Throws a RangeError above the limits. */
@@ -115,7 +147,7 @@ class Reader {
     const literal = LITERAL.exec(this.#text)?.[0] ?? '';
     this.#at += literal.length;
     const value: unknown = JSON.parse(literal);
-    if (typeof value !== 'number' || JSON.stringify(value) === literal) return value;
+    if (!this.#isExact || typeof value !== 'number' || JSON.stringify(value) === literal) return value;
     this.#rawNumbers += 1;
     if (this.#rawNumbers > RAW_NUMBERS) throw new RangeError('too many numbers');
     return JSON.rawJSON(literal);
@@ -134,7 +166,7 @@ class Reader {
       const property = { value: member, writable: true, enumerable: true, configurable: true };
       Object.defineProperty(value, name, property);
     });
-    if (hasIndexes) keepText(value, this.#text.slice(start, this.#at));
+    if (hasIndexes && this.#isExact) keepText(value, this.#text.slice(start, this.#at));
     return value;
   }
 

@@ -127,6 +127,14 @@ describe('a priced part', () => {
     expect((await ask(`${MESSAGES},${member}`)).status).toBe(200);
   });
 
+  it('is refused if an escape hides its name from JSON.parse of V8 14.6', async () => {
+    // V8 then reads the escaped name of the second request as this name.
+    expect((await ask(`${MESSAGES},"\\\\u0073ervice":1`)).status).toBe(200);
+    const { status, text } = await ask(`${MESSAGES},"\\u0073ervice_tier":"priority"`);
+    expect([status, text]).toEqual([400, expect.stringContaining('priority')]);
+    expect(upstream.seen).toHaveLength(1);
+  });
+
   it('is refused as `serviceTier` of a generative request', async () => {
     node.store.modelList = [makeModel({ families: ['generative_language'] })];
     const route = { families: ['generative_language' as const] };

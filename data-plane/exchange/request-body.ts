@@ -1,8 +1,8 @@
 /** Parses a JSON request body strictly, so that every upstream's parser reads the model that is billed. */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { invalidRequest } from '../call/refusals.ts';
-import { exactly } from '../dialects/exact-json.ts';
-import { isObject } from '../dialects/fields.ts';
+import { exactly, mayBeMisread, readJson } from '../dialects/exact-json.ts';
+import { isObject, objectOf } from '../dialects/fields.ts';
 import type { JsonObject } from '../dialects/fields.ts';
 import { inspect } from '../dialects/member-table.ts';
 import type { Findings, MemberTable } from '../dialects/member-table.ts';
@@ -36,9 +36,11 @@ export function parseRequestBody(bytes: Buffer, table?: MemberTable): RequestBod
   refuseTooManyValues(scannable);
   // Most long bodies have only ASCII, for which both strings are equal. Each takes time to make.
   const text = isAscii(bytes) ? scannable : bytes.toString('utf8');
-  const value = parseJson(text);
-  if (!isObject(value)) throw invalidRequest('The request body is not a JSON object. Send a JSON object.');
+  const parsed = parseJson(text);
+  if (!isObject(parsed)) throw invalidRequest('The request body is not a JSON object. Send a JSON object.');
+  // Limits the nesting, so that the value can be walked through.
   const scanned = scanMembers(scannable);
+  const value = mayBeMisread(parsed) ? objectOf(readJson(text)) : parsed;
   const findings = inspect(value, table);
   refuseDuplicates(scannable, scanned, findings.names);
   const { members } = scanned;
