@@ -106,16 +106,17 @@ describe.skipIf(!chromiumPath)('the explorer', () => {
 
 describe.skipIf(!chromiumPath)('the design of the explorer', () => {
   it.each([
-    { colorScheme: 'light', locale: 'en-US', back: 'Back to the console' },
-    { colorScheme: 'dark', locale: 'zh-CN', back: '返回控制台' },
+    { colorScheme: 'light', locale: 'en-US', title: 'API explorer', back: 'Back to the console' },
+    { colorScheme: 'dark', locale: 'zh-CN', title: 'API 浏览器', back: '返回控制台' },
   ] as const)(
-    'has the colours of the console in the $colorScheme theme, and a way back in $locale',
-    async ({ colorScheme, locale, back }) => {
+    'has the colours of the console in the $colorScheme theme, a title and a way back in $locale',
+    async ({ colorScheme, locale, title, back }) => {
       const context = await (await sharedChromium()).newContext({ colorScheme, locale });
       const page = await context.newPage();
       await page.goto(`${test.url}/graphql`);
       const editor = page.locator('.graphiql-query-editor');
       await editor.locator('.view-lines').waitFor({ timeout: SHOWN_MS });
+      expect(await page.title()).toBe(title);
       const token = (name: string) =>
         page.evaluate((of) => {
           const probe = document.createElement('i');
@@ -133,6 +134,36 @@ describe.skipIf(!chromiumPath)('the design of the explorer', () => {
       );
       await page.locator('.explorer-bar').getByRole('link', { name: back }).last().click();
       await page.waitForURL(/\/(keys|sign-in)/);
+      await context.close();
+    },
+    TEST_MS,
+  );
+});
+
+describe.skipIf(!chromiumPath)('the explorer on a phone', () => {
+  it(
+    'has operation and answer below each other, and shows the documentation instead of both',
+    async () => {
+      const viewport = { width: 360, height: 740 };
+      const context = await (await sharedChromium()).newContext({ viewport, hasTouch: true, isMobile: true });
+      const page = await context.newPage();
+      await page.goto(`${test.url}/graphql`);
+      const editors = page.locator('.graphiql-editors');
+      await editors.locator('.view-lines').first().waitFor({ timeout: SHOWN_MS });
+      const [above, below] = [
+        await editors.boundingBox(),
+        await page.locator('.graphiql-response').boundingBox(),
+      ];
+      expect(above?.width).toBe(viewport.width);
+      expect(above?.height).toBeGreaterThan(200);
+      expect(below?.height).toBeGreaterThan(150);
+      expect(below?.y).toBeGreaterThanOrEqual((above?.y ?? 0) + (above?.height ?? 0) - 1);
+      await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
+      await page.getByRole('heading', { name: 'Docs' }).or(page.getByText('Docs')).first().waitFor();
+      expect(await editors.isVisible()).toBe(false);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width);
+      await page.getByRole('button', { name: 'Hide Documentation Explorer' }).click();
+      await editors.waitFor();
       await context.close();
     },
     TEST_MS,

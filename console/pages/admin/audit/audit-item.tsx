@@ -1,5 +1,6 @@
 /** One event of the audit log, with its reason and the changed fields. */
 import { Link } from '@tanstack/react-router';
+import { clsx } from 'clsx';
 import { ListFilter } from 'lucide-react';
 import { IconButton } from '../../../components/button.tsx';
 import { Stamp } from '../../../components/time.tsx';
@@ -129,12 +130,14 @@ const PAGES: ReadonlySet<string | undefined> = new Set(['User', 'Pool', 'Upstrea
 
 interface AuditItemProps {
   event: AuditEvent;
-  /** Shows only the events of this object; undefined if these are shown. */
-  onOnly?: ((targetId: string) => void) | undefined;
+  /** The object to which the list is limited. */
+  only?: string | undefined;
+  /** Limits the list to this object, or removes the limit. Undefined for a list without filters. */
+  onOnly?: (targetId: string | undefined) => void;
 }
 
 /** The event as a list item. */
-export function AuditItem({ event, onOnly }: AuditItemProps) {
+export function AuditItem({ event, only, onOnly }: AuditItemProps) {
   const { t } = useTranslation();
   const { at, action, actor, targetType, targetId, before, after, reason, ip } = event;
   return (
@@ -149,8 +152,12 @@ export function AuditItem({ event, onOnly }: AuditItemProps) {
           {targetId !== null && onOnly && (
             <IconButton
               label={t('admin.audit.only', { name: nameOf(event.target) ?? targetId })}
-              onClick={() => onOnly(targetId)}
-              className="-my-1.5 ml-1 align-middle"
+              aria-pressed={only === targetId}
+              onClick={() => onOnly(only === targetId ? undefined : targetId)}
+              className={clsx(
+                '-my-1.5 ml-1 align-middle',
+                only === targetId && 'border-accent! bg-accent-soft',
+              )}
             >
               <ListFilter size={16} strokeWidth={1.75} aria-hidden="true" />
             </IconButton>

@@ -66,7 +66,8 @@ export function AuditPage() {
       ...actorConditions(search.actor),
     },
   };
-  const only = (id: string) => void navigate({ search: { ...search, ...FIRST_PAGE, search: id } });
+  const limit = (id: string | undefined) =>
+    void navigate({ search: { ...search, ...FIRST_PAGE, search: id }, resetScroll: false });
   const [{ data, error }, again] = useQuery({ query: AuditQuery, variables });
   return (
     <>
@@ -88,11 +89,7 @@ export function AuditPage() {
         {(events) => (
           <ul className="border-t border-line-strong">
             {events.map((event) => (
-              <AuditItem
-                key={event.id}
-                event={event}
-                onOnly={search.search === undefined ? only : undefined}
-              />
+              <AuditItem key={event.id} event={event} only={search.search} onOnly={limit} />
             ))}
           </ul>
         )}
