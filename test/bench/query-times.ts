@@ -79,7 +79,7 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
 }
 
 /** The heaviest user signs in with the administrator's password, in the bench's own database. */
-async function signInAsHeaviest(house: House): Promise<ApiClient> {
+export async function signInAsHeaviest(house: House): Promise<ApiClient> {
   await house.database.query(
     `update users set email_verified_at = now(),
       password_hash = (select password_hash from users where email = $1) where email = $2`,
