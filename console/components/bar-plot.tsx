@@ -101,6 +101,7 @@ function BarButton({ bar, place, height, pressed, stop, ...handlers }: BarButton
         aria-pressed={pressed}
         aria-label={bar.title}
         tabIndex={stop ? 0 : -1}
+        data-part="cover"
         className="relative size-full"
         {...handlers}
       >
@@ -134,7 +135,7 @@ function Tooltip({ bar: { title, lines }, place }: { bar: Bar; place: number }) 
       <span className="block font-semibold">{title}</span>
       {lines.map(({ name, value }, index) => (
         <span key={name} className="mt-1 flex items-center gap-2">
-          <span className={clsx('size-2 flex-none rounded-[2px]', SERIES_TONES[index]?.swatch)} />
+          <span className={clsx('drawn size-2 flex-none rounded-[2px]', SERIES_TONES[index]?.swatch)} />
           <span className="min-w-0 truncate text-ink-2">{name}</span>
           <span className="ml-auto pl-3">{value}</span>
         </span>

@@ -15,10 +15,13 @@ const PERCENT = 100;
 export function Gauge({ label, value, peak, limit }: GaugeProps) {
   const share = (amount: number) => `${Math.min(PERCENT, (amount * PERCENT) / Math.max(1, limit))}%`;
   return (
-    <div role="img" aria-label={label} className="relative h-2 rounded-[4px] bg-line">
-      <div className="h-full rounded-[4px] bg-accent" style={{ width: share(value) }} />
+    <div role="img" aria-label={label} className="drawn relative h-2 rounded-[4px] bg-line">
+      <div className="drawn h-full rounded-[4px] bg-accent" style={{ width: share(value) }} />
       {peak > 0 && (
-        <span className="absolute -top-1 h-4 w-0.5 -translate-x-full bg-ink" style={{ left: share(peak) }} />
+        <span
+          className="drawn absolute -top-1 h-4 w-0.5 -translate-x-full bg-ink"
+          style={{ left: share(peak) }}
+        />
       )}
     </div>
   );

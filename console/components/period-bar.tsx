@@ -29,7 +29,10 @@ export function PeriodBar({ label, ...period }: PeriodBarProps) {
       {Array.from({ length: SEGMENTS }, (_, index) => (
         <span
           key={index}
-          className={clsx('flex-1 rounded-[2px]', index < SEGMENTS - left ? 'bg-line-strong' : 'bg-accent')}
+          className={clsx(
+            'drawn flex-1 rounded-[2px]',
+            index < SEGMENTS - left ? 'bg-line-strong' : 'bg-accent',
+          )}
         />
       ))}
     </div>

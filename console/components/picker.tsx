@@ -50,5 +50,5 @@ export function Picker({ label, groups, value, onChange }: PickerProps) {
 const CHIP =
   'relative flex h-8 cursor-pointer items-center rounded-control border px-3 text-table touch:h-11 ' +
   'has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent';
-const CHOSEN = 'border-accent bg-accent-soft font-[550] text-accent forced-colors:outline-2';
+const CHOSEN = 'border-accent bg-accent-soft font-[550] text-accent';
 const OTHER = 'border-line-strong bg-raise hover:bg-hover';

@@ -13,11 +13,11 @@ export function ShareBar({ parts, label }: { parts: readonly Part[]; label: stri
   const shown = parts.filter(({ share }) => share > 0);
   return (
     <div role="img" aria-label={label} className="my-4 flex h-2 gap-0.5">
-      {shown.length === 0 && <span className="flex-1 rounded-[2px] bg-line" />}
+      {shown.length === 0 && <span className="drawn flex-1 rounded-[2px] bg-line" />}
       {shown.map(({ tone, share }) => (
         <span
           key={tone}
-          className={clsx('min-w-1 rounded-[2px]', TONES[tone])}
+          className={clsx('drawn min-w-1 rounded-[2px]', TONES[tone])}
           style={{ flexGrow: share, flexBasis: 0 }}
         />
       ))}

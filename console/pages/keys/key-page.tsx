@@ -120,7 +120,11 @@ function Head({ apiKey, open }: KeyProps) {
     <DetailHead
       title={apiKey.name}
       trail={t('shell.breadcrumb')}
-      back={<Link to="/keys">{t('keys.title')}</Link>}
+      back={
+        <Link to="/keys" activeOptions={{ exact: true }}>
+          {t('keys.title')}
+        </Link>
+      }
       marks={<StateWord {...lookOf(state)} word={t(`keys.states.${state}`)} chip />}
       action={actions}
     >

@@ -75,7 +75,11 @@ function Head({ pool }: { pool: PoolDetail }) {
     <DetailHead
       title={pool.name}
       trail={t('shell.breadcrumb')}
-      back={<Link to="/pools">{t('pools.title')}</Link>}
+      back={
+        <Link to="/pools" activeOptions={{ exact: true }}>
+          {t('pools.title')}
+        </Link>
+      }
       marks={<PoolStateChip state={pool.state} />}
       action={<PoolActions pool={pool} />}
     >

@@ -147,7 +147,7 @@ function StrengthBar({ password }: { password: string }) {
         {[1, 2, 3, 4].map((segment) => (
           <span
             key={segment}
-            className={clsx('h-1 flex-1 rounded-full', segment <= filled ? BAR[strength] : 'bg-line')}
+            className={clsx('drawn h-1 flex-1 rounded-full', segment <= filled ? BAR[strength] : 'bg-line')}
           />
         ))}
       </div>

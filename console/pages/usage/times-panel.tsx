@@ -138,7 +138,4 @@ function Legend({ percentiles, bar }: LegendProps) {
   );
 }
 
-// With forced colours, swatches keep the colours of the bars and get an outline.
-const SWATCH =
-  'size-2.5 flex-none rounded-[2px] forced-color-adjust-none forced-colors:outline ' +
-  'forced-colors:outline-[CanvasText]';
+const SWATCH = 'drawn size-2.5 flex-none rounded-[2px]';

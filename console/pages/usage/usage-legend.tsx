@@ -11,10 +11,7 @@ import type { UsageSearch } from './search.ts';
 import type { Bucket, Measure, Series, Sums } from './summary.ts';
 import { ViewButton } from './view-button.tsx';
 
-// With forced colours, swatches keep the colours of the bars and get an outline.
-const SWATCH =
-  'size-2.5 flex-none rounded-[2px] forced-color-adjust-none forced-colors:outline ' +
-  'forced-colors:outline-[CanvasText]';
+const SWATCH = 'drawn size-2.5 flex-none rounded-[2px]';
 
 interface LegendProps {
   search: UsageSearch;

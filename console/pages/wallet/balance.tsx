@@ -101,7 +101,7 @@ function Budget({ wallet: { budget } }: { wallet: Wallet }) {
 function Key({ tone, word }: { tone: string; word: string }) {
   return (
     <span className="flex items-center gap-2 font-[550]">
-      <span className={`size-2.5 flex-none rounded-[3px] ${tone}`} aria-hidden="true" />
+      <span className={`drawn size-2.5 flex-none rounded-[3px] ${tone}`} aria-hidden="true" />
       {word}
     </span>
   );

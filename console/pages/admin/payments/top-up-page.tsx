@@ -65,7 +65,11 @@ function Detail({ topUp, onRefund }: DetailProps) {
       <DetailHead
         title={t('payments.topUp.title', { amount: moneyText(topUp.amount) })}
         trail={t('shell.breadcrumb')}
-        back={<Link to="/admin/payments">{t('payments.tabs.topUps')}</Link>}
+        back={
+          <Link to="/admin/payments" activeOptions={{ exact: true }}>
+            {t('payments.tabs.topUps')}
+          </Link>
+        }
         marks={<TopUpState topUp={topUp} />}
         action={isRefundable && refund}
       >

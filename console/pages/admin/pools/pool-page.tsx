@@ -42,7 +42,11 @@ function Detail({ pool, onTask }: DetailProps) {
       <DetailHead
         title={pool.name}
         trail={t('shell.breadcrumb')}
-        back={<Link to="/admin/pools">{t('storefront.pools')}</Link>}
+        back={
+          <Link to="/admin/pools" activeOptions={{ exact: true }}>
+            {t('storefront.pools')}
+          </Link>
+        }
         marks={<PoolStateChip state={pool.state} />}
         action={<PoolMenu pool={pool} onTask={onTask} />}
       >

@@ -144,9 +144,7 @@ function Name({ subject, row: { subjectId: id, name }, tone }: NameProps) {
   );
 }
 
-const SWATCH =
-  'size-2.5 flex-none rounded-[2px] forced-color-adjust-none forced-colors:outline ' +
-  'forced-colors:outline-[CanvasText]';
+const SWATCH = 'drawn size-2.5 flex-none rounded-[2px]';
 
 function Card({ row, words, name }: { row: TrafficRow; words: Words; name: ReactNode }) {
   const { t, rate, number, times } = words;

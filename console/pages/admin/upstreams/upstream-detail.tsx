@@ -50,7 +50,11 @@ export function Upstream({ provider, onTask }: UpstreamProps) {
       <DetailHead
         title={provider.name}
         trail={t('shell.breadcrumb')}
-        back={<Link to="/admin/upstreams">{t('admin.places.upstreams')}</Link>}
+        back={
+          <Link to="/admin/upstreams" activeOptions={{ exact: true }}>
+            {t('admin.places.upstreams')}
+          </Link>
+        }
         marks={marks}
         action={actions}
       >

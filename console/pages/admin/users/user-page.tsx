@@ -131,7 +131,11 @@ function Head({ user, onTask }: DetailProps) {
     <DetailHead
       title={user.email}
       trail={t('shell.breadcrumb')}
-      back={<Link to="/admin/users">{t('admin.places.users')}</Link>}
+      back={
+        <Link to="/admin/users" activeOptions={{ exact: true }}>
+          {t('admin.places.users')}
+        </Link>
+      }
       marks={
         <>
           {user.role === 'ADMIN' && <Tag>{t('admin.badge')}</Tag>}
