@@ -40,10 +40,11 @@ function firstTags(bundle: Rolldown.OutputBundle): HtmlTagDescriptor[] {
   const early = Object.values(bundle).find(holdsEarly);
   const font = Object.keys(bundle).find((name) => FONT.test(name));
   if (!early || font === undefined) throw new Error('The build has no early script or no font.');
-  const script = { type: 'module', async: true, crossorigin: true, src: `/${early.fileName}` };
+  // Browsers give asynchronous scripts a low priority; the data of the page depends on this one.
+  const script = { type: 'module', async: true, crossorigin: true, fetchpriority: 'high' };
   const preload = { rel: 'preload', as: 'font', type: 'font/woff2', crossorigin: true, href: `/${font}` };
   return [
-    { tag: 'script', attrs: script, injectTo: 'head-prepend' },
+    { tag: 'script', attrs: { ...script, src: `/${early.fileName}` }, injectTo: 'head-prepend' },
     { tag: 'link', attrs: preload, injectTo: 'head' },
   ];
 }
@@ -92,13 +93,16 @@ class Chunks {
 
 function listPages(chunks: Chunks): ConsolePage[] {
   return readRoutes().map(({ path: at, sources, areas }) => {
+    const files = chunks.of(sources);
     const wordsIn = (folder: string, names: readonly string[]): string[] =>
-      chunks.of([...new Set(names)].map((area) => `${folder}/${area}.ts`));
+      chunks
+        .of([...new Set(names)].map((area) => `${folder}/${area}.ts`))
+        .filter((file) => !files.includes(file));
     const words = {
       en: wordsIn(WORDS.en, areas),
       'zh-CN': wordsIn(WORDS['zh-CN'], ['areas', 'frame', ...areas]),
     };
-    return { path: at, files: chunks.of(sources), words };
+    return { path: at, files, words };
   });
 }
 

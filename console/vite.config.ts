@@ -27,7 +27,7 @@ const EVERYWHERE = new RegExp(
 /** Lists with filters, which most pages show. */
 const LISTS = new RegExp(
   [
-    'console/components/(?:chart-series|duration|duration-text|leader-row|menu|menu-entries)\\.tsx?$',
+    'console/components/(?:chart-series|duration|duration-text|gauge|leader-row|menu|menu-entries)\\.tsx?$',
     'console/components/(?:money|pager|search-field|shortcuts|state-word|toast|use-current-in-view)\\.tsx?$',
     'console/pages/profile/user-agent\\.ts$',
     'shared/money\\.ts$',

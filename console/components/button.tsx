@@ -89,8 +89,6 @@ export function IconButton({
         'inline-flex size-7 flex-none items-center justify-center ' +
           'rounded-control border border-transparent text-ink-2',
         'transition-colors duration-[120ms] hover:bg-hover disabled:opacity-50 touch:size-11',
-        // Forced colours show transparent borders. This one may lie over words beside the icon.
-        'forced-colors:border-0',
         className,
       )}
     >

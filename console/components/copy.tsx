@@ -63,7 +63,7 @@ export function CopyLabel({ outcome, idleText }: { outcome: Outcome; idleText?: 
   const icons = { idle: Copy, copied: Check, failed: Copy };
   return (
     <>
-      <span className="grid justify-items-center">
+      <span className="grid justify-items-center whitespace-nowrap">
         {(['idle', 'copied', 'failed'] as const).map((name) => {
           const Icon = icons[name];
           return (

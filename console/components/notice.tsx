@@ -38,7 +38,9 @@ export function Banner({ tone, icon, action, children, alert = false }: BannerPr
         <span className="flex h-5 flex-none items-center">{icon}</span>
         <div className="min-w-0 flex-1">{children}</div>
       </div>
-      {action !== undefined && <div className="-my-1.5 flex max-w-full flex-none self-center">{action}</div>}
+      {action !== undefined && (
+        <div className="-my-1.5 flex max-w-full flex-none self-center banner-action">{action}</div>
+      )}
     </div>
   );
 }
@@ -121,9 +123,9 @@ export function SkeletonRows({ rows = 5, height = 'h-11' }: { rows?: number; hei
       <span className="sr-only">{t('state.loading')}</span>
       {Array.from({ length: rows }, (_, index) => (
         <div key={index} className={clsx('flex items-center gap-6 border-b border-line px-3', height)}>
-          <div className={clsx('h-3 rounded-tag bg-line', WIDTHS[index % WIDTHS.length])} />
-          <div className="h-3 w-16 rounded-tag bg-line" />
-          <div className="ml-auto h-3 w-16 rounded-tag bg-line" />
+          <div className={clsx('drawn h-3 rounded-tag bg-line', WIDTHS[index % WIDTHS.length])} />
+          <div className="drawn h-3 w-16 rounded-tag bg-line" />
+          <div className="drawn ml-auto h-3 w-16 rounded-tag bg-line" />
         </div>
       ))}
     </div>

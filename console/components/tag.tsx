@@ -7,7 +7,7 @@ export function Tag({ children }: { children: ReactNode }) {
   return (
     <span
       className={clsx(
-        'inline-flex h-5 items-center rounded-tag border border-line-strong px-1.5',
+        'inline-flex h-5 items-center rounded-tag border border-line-strong px-1.5 whitespace-nowrap',
         'text-hint text-ink-2',
       )}
     >

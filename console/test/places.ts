@@ -94,6 +94,9 @@ export const PLACES: readonly Place[] = [
 /** A control that is not there within this time is missing. */
 const CLICK_MS = 10_000;
 
+/** The text as a regular expression that matches it. */
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+
 /** Shows a place on a page that is at its address. Throws if a control is missing. */
 export async function showPlace(page: Page, { steps, opens }: Place, language: Language): Promise<void> {
   addTexts('en', en);
@@ -101,7 +104,7 @@ export async function showPlace(page: Page, { steps, opens }: Place, language: L
   const { t } = translationTo(language);
   for (const [at, { role, name, values }] of steps.entries()) {
     // The name may go on, for example with the keys of a shortcut.
-    const begins = new RegExp(`^${RegExp.escape(t(name, values))}`);
+    const begins = new RegExp(`^${escaped(t(name, values))}`);
     // A button after the first step is one of the dialog that the step before opened.
     const place = at > 0 && role === 'button' ? page.getByRole('dialog') : page;
     await place.getByRole(role, { name: begins }).last().click({ timeout: CLICK_MS });

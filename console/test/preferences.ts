@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 
 declare global {
   interface Window {
-    /** What moved since the page began to load. */
+    /** Names of the movements since the page began to load. */
     moved: Set<string>;
   }
 }
@@ -40,7 +40,7 @@ export async function watchMotion(page: Page): Promise<void> {
   }, FADE_MS_MAX);
 }
 
-/** What has moved on the page, and elements that scroll smoothly. */
+/** The movements of the page so far, and elements that scroll smoothly. */
 export function motionOf(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const smooth = [...document.querySelectorAll('*')].filter(

@@ -24,7 +24,7 @@ export async function loadedScripts(page: Page): Promise<string[]> {
  * The live part of a page, and the rules of a language that colour its code, load some time after the page.
  * On a slow machine they may be there already.
  */
-const LATE = /\/(?:live|typescript)-[\w-]+\.js$/;
+export const LATE = /\/(?:live|typescript)-[\w-]+\.js$/;
 
 const sizes = new Map<string, number>();
 

@@ -32,7 +32,7 @@ export interface Paint {
   answersMs: readonly number[];
 }
 
-/** What is loaded, and how. */
+/** A page, and how it is loaded. */
 export interface Load {
   url: string;
   /** The selector of an element that shows the page's data. */

@@ -47,7 +47,7 @@ export function PriceExamples({ group }: { group: Group }) {
   const shown = [models[0], models[Math.floor(models.length / 2)], models.at(-1)];
   const words = shown.flatMap((model) => (model ? [`${model.name} ${moneyText(model.price)}`] : []));
   if (words.length === 0) return null;
-  const examples = new Intl.ListFormat(i18n.language, { type: 'unit' }).format([...new Set(words)]);
+  const examples = new Intl.ListFormat(i18n.language).format([...new Set(words)]);
   return (
     <span className="text-hint text-ink-2" aria-live="polite">
       {t('keys.priceExamples', { examples })}

@@ -73,7 +73,7 @@ export function Composer(props: ComposerProps) {
         onPaste={paste}
         className={AREA}
       />
-      <div className="flex items-center gap-2">
+      <div className="flex items-center gap-2 max-[359px]:flex-wrap">
         {props.children}
         <div className="ml-auto flex flex-none items-center gap-2 max-sm:gap-1">
           <AttachButton sees={sees ?? false} add={add} />

@@ -90,7 +90,8 @@ const ModelQuery = graphql(`
 `);
 
 const ACTIONS =
-  'order-1 ml-auto flex gap-2 max-sm:order-2 max-sm:mt-2 max-sm:ml-0 max-sm:w-full max-sm:*:flex-1';
+  'order-1 ml-auto flex flex-wrap gap-2 max-sm:order-2 max-sm:mt-2 max-sm:ml-0 max-sm:w-full ' +
+  'max-sm:*:flex-1';
 
 type Model = NonNullable<ResultOf<typeof ModelQuery>['catalogModel']>;
 

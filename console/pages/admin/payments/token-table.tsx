@@ -86,7 +86,7 @@ function TokenCard({ token, children }: { token: Token; children: ReactNode }) {
         <span className="font-[550]">{token.symbol}</span>
         <span className="touch:-my-3 touch:-mr-3.5">{children}</span>
       </span>
-      <code className="break-all text-ink-3">{token.contract}</code>
+      <code className="break-all text-ink-3 touch:pr-8">{token.contract}</code>
       <span className="flex flex-wrap justify-between gap-x-3">
         <Enabled on={token.enabled} />
         <span>

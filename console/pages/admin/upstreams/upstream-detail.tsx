@@ -50,11 +50,7 @@ export function Upstream({ provider, onTask }: UpstreamProps) {
       <DetailHead
         title={provider.name}
         trail={t('shell.breadcrumb')}
-        back={
-          <Link to="/admin/upstreams" activeOptions={{ exact: true }}>
-            {t('admin.places.upstreams')}
-          </Link>
-        }
+        back={<Back />}
         marks={marks}
         action={actions}
       >
@@ -72,6 +68,15 @@ export function Upstream({ provider, onTask }: UpstreamProps) {
       </div>
       <TrafficOnceSeen title={t('admin.upstreams.ownTraffic')} subject="UPSTREAM" id={provider.id} />
     </>
+  );
+}
+
+function Back() {
+  const { t } = useTranslation();
+  return (
+    <Link to="/admin/upstreams" activeOptions={{ exact: true }}>
+      {t('admin.places.upstreams')}
+    </Link>
   );
 }
 

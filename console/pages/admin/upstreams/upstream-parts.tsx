@@ -35,8 +35,8 @@ interface HeadProps {
 /** The head of a section, with what can be done there. */
 export function Head({ title, note, action }: HeadProps) {
   return (
-    <div className="mb-2 flex min-h-8 items-center gap-3">
-      <div className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-3">
+    <div className="mb-2 flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2">
+      <div className="flex min-w-0 flex-1 basis-56 flex-wrap items-baseline gap-x-3">
         <h2 className="text-section">{title}</h2>
         {note !== undefined && <span className="text-table text-ink-3">{note}</span>}
       </div>
