@@ -27,11 +27,12 @@ export async function runArchiveCommand(
 ): Promise<number> {
   const databaseUrl = environment['DATABASE_URL'];
   if (!databaseUrl) throw new Error('DATABASE_URL is not set. Set it to the address of the database.');
+  const settings = action === 'now' || action === 'check' ? archiveSettings(environment) : undefined;
   const orm = await createOrm(databaseUrl, { connectionsMax: 2 });
   const em = (): EntityManager => orm.em.fork();
   try {
-    if (action === 'now') return await archiveNow(em, environment, print);
-    if (action === 'check') return await checkFiles(em(), environment, print);
+    if (action === 'now' && settings) return await archiveNow(em, settings, print);
+    if (action === 'check' && settings) return await checkFiles(em(), settings, print);
     if (action === 'forget') return await forget(em(), partition, print);
     for (const file of await archivedFiles(em())) print(JSON.stringify(shown(file)));
     return 0;
@@ -47,10 +48,9 @@ function shown({ last: _last, isLast: _isLast, cost, ...file }: ArchivedFile): R
 
 async function archiveNow(
   em: () => EntityManager,
-  environment: NodeJS.ProcessEnv,
+  { settings, retentionDays }: GivenSettings,
   print: (line: string) => void,
 ): Promise<number> {
-  const { settings, retentionDays } = archiveSettings(environment);
   const target = openTarget(settings);
   const log = ({ file, rows }: Record<string, unknown>): void =>
     print(`${String(file)}: ${String(rows)} rows`);
@@ -69,10 +69,10 @@ async function archiveNow(
 
 async function checkFiles(
   em: EntityManager,
-  environment: NodeJS.ProcessEnv,
+  { settings }: GivenSettings,
   print: (line: string) => void,
 ): Promise<number> {
-  const target = openTarget(archiveSettings(environment).settings);
+  const target = openTarget(settings);
   let broken = 0;
   try {
     for (const file of await archivedFiles(em)) {
@@ -109,7 +109,12 @@ async function forget(em: EntityManager, partition: string, print: (line: string
   return files === 0 ? 1 : 0;
 }
 
-function archiveSettings(env: NodeJS.ProcessEnv): { settings: ArchiveSettings; retentionDays: number } {
+interface GivenSettings {
+  settings: ArchiveSettings;
+  retentionDays: number;
+}
+
+function archiveSettings(env: NodeJS.ProcessEnv): GivenSettings {
   const retentionDays = retentionOf(env);
   const settings = archiveOf(env, retentionDays);
   if (settings && retentionDays !== null) return { settings, retentionDays };
