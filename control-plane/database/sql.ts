@@ -1,6 +1,7 @@
 /** Parameterised SQL in the transaction of an EntityManager, used instead of the ORM's unit of work. */
 import { CompiledQuery } from 'kysely';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { parameterOf } from './array-literal.ts';
 
 /** An SQL statement. Values are passed as parameters, never inside the text. */
 export interface Statement {
@@ -47,7 +48,7 @@ export function all(conditions: readonly Statement[]): Statement {
 
 /** Runs the statement, in the transaction of `em` if it has one. bigint and timestamp columns are strings. */
 export async function query<Row>(em: EntityManager, statement: Statement): Promise<Row[]> {
-  const compiled = CompiledQuery.raw(statement.text, [...statement.values]);
+  const compiled = CompiledQuery.raw(statement.text, statement.values.map(parameterOf));
   const result = await em.getKysely().executeQuery(compiled);
   return result.rows as Row[];
 }

@@ -13,6 +13,7 @@ import { actorOf, Authorized } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { BillingGroup, WireFamily } from '../graphql/enums.ts';
 import { outcome, UserError } from '../graphql/errors.ts';
+import { PlainList } from '../graphql/plain-list.ts';
 import { DateTime, Decimal, Money } from '../graphql/scalars.ts';
 import { AttemptOutcomeEnum } from '../usage/attempt.resolver.ts';
 import type { ReportedUsage } from '../usage/settlement.rules.ts';
@@ -218,10 +219,11 @@ export class UsageReportResolver {
   nodeUsageReport(
     @Ctx() context: Context,
     @Arg('input', () => NodeUsageReportInput, { description: 'The batch.' }) input: NodeUsageReportInput,
+    @PlainList() records: readonly NodeUsageRecordInput[],
   ): Promise<NodeUsageReportPayload> {
     const id = ownId(context, input.nodeId);
     return outcome({ accepted: 0, duplicates: 0, rejected: [] as string[] }, () =>
-      settle(context.em, { node: { ...actorOf(context), id }, records: input.records.map(toReported) }),
+      settle(context.em, { node: { ...actorOf(context), id }, records: records.map(toReported) }),
     );
   }
 }

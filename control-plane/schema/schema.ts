@@ -4,6 +4,7 @@ import type { GraphQLSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
 import { guard } from '../graphql/access.ts';
 import { checkAccess, fieldsWithoutRule } from '../graphql/context.ts';
+import { passPlainList } from '../graphql/plain-list.ts';
 import type { Bus } from '../database/events.ts';
 import { resolvers } from './resolvers.ts';
 
@@ -20,6 +21,7 @@ export function createSchema(bus: Bus): GraphQLSchema {
     skipCheck: true,
     pubSub: { publish: refuseToPublish, subscribe: subscribeTo(bus) },
   });
+  passPlainList(schema, { mutation: 'nodeUsageReport', member: 'records' });
   const unruled = fieldsWithoutRule(schema);
   if (unruled.length > 0)
     throw new Error(`Root fields without a role: ${unruled.join(', ')}. Add @Authorized or @Public.`);
