@@ -20,7 +20,7 @@ interface PlainArguments {
 }
 
 /** A parameter with the list of the mutation. See `passPlainList`. */
-export function PlainList(): ParameterDecorator {
+export function PlainList(): ReturnType<typeof createParameterDecorator> {
   return createParameterDecorator(({ args }) => args[PLAIN_LIST]);
 }
 
