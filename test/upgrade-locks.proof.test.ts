@@ -59,7 +59,7 @@ async function migrateBeside(name: string, first: string, second: string): Promi
   return held;
 }
 
-describe.each(['085-latency', '087-wallet-history', '089-folded-leases'])(
+describe.each(['085-latency', '087-wallet-history', '089-folded-leases', '091-extra-requests'])(
   'an upgrade from before %s',
   (name) => {
     it('waits for a grant, which locks accounts first, before it works, and both end', async () => {
