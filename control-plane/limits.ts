@@ -26,7 +26,7 @@ export interface Rate {
   atOnce: number;
 }
 
-/** The rates of one caller of each rank, and of all anonymous callers together. */
+/** The rates of one caller of each rank, and of all callers in networks without a verified caller. */
 export type RateLimits = Readonly<Record<Rank | 'allAnonymous', Rate>>;
 
 /** Callers whose rates are counted at once; the one that was not seen for longest is forgotten first. */
@@ -228,20 +228,21 @@ export const HASH_WAIT_MS = 15_000;
 export const TOKENS_MAX = 1200;
 /**
  * CPU time of requests, in ms: measured for parsing bodies, and for parsing, validating and measuring
- * documents, refused ones included; estimated for the rest (`REQUEST_MS`, `ANSWER_BYTE_MS`). A document of
- * the console takes 1 to 5 ms, a body of 2 MB up to 150 ms. Anonymous callers together get 15 % of a core.
+ * documents, refused ones included; estimated for the rest (`REQUEST_MS`, `ANSWER_MEGABYTE_MS`). A document
+ * of the console takes 1 to 5 ms, a body of 2 MB up to 150 ms. Strangers together get 30 % of a core;
+ * networks where a verified caller was lately do not belong to them.
  */
 export const READING_MS: RateLimits = {
   anonymous: { perSecond: 50, atOnce: 1000 },
   user: { perSecond: 100, atOnce: 2000 },
   admin: { perSecond: 400, atOnce: 4000 },
   node: { perSecond: 400, atOnce: 4000 },
-  allAnonymous: { perSecond: 150, atOnce: 2000 },
+  allAnonymous: { perSecond: 300, atOnce: 4000 },
 };
 /** CPU time of a request besides its document, in ms: its caller is found, it is answered and logged. */
 export const REQUEST_MS = 2;
-/** CPU time of a byte of an answer, in ms: 200 ms per MB, for values that are resolved and written. */
-export const ANSWER_BYTE_MS = 0.000_2;
+/** CPU time of an answer, in ms per MB: values are resolved and written. */
+export const ANSWER_MEGABYTE_MS = 200;
 /**
  * Heap of all documents that are kept so that they are not parsed again, in bytes. All documents of the
  * console together take half of it.

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { CHUNKED_REFUSAL_MS, droppingMs } from '@gateway/shared/refused-work';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
-  ANSWER_BYTE_MS,
+  ANSWER_MEGABYTE_MS,
   BODY_BYTES,
   BODY_MEMORY,
   LARGE_BODY_BYTES,
@@ -39,6 +39,7 @@ const GRAPHQL = '/graphql';
 const WEBHOOKS = '/webhooks/';
 const TYPES = ['application/json', 'text/plain'];
 const SECOND_MS = 1_000;
+const MEGABYTE = 1_024 * 1_024;
 
 /** How the body of a request may be read, and whose time its parsing takes. */
 interface Admitted extends BodyTerms {
@@ -108,7 +109,7 @@ export function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Bo
 
 /** Estimated CPU time of an answer, in ms. */
 function answeringMs(reply: FastifyReply): number {
-  return REQUEST_MS + Number(reply.getHeader('content-length') ?? 0) * ANSWER_BYTE_MS;
+  return REQUEST_MS + (Number(reply.getHeader('content-length') ?? 0) / MEGABYTE) * ANSWER_MEGABYTE_MS;
 }
 
 /** Estimated CPU time of a refused body, in ms. Longer ones than LARGE_BODY_BYTES are not read to the end. */

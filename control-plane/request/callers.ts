@@ -38,7 +38,7 @@ export class Callers {
       return claimant;
     } catch (error) {
       // The operation itself answers UNAUTHENTICATED.
-      if (error instanceof GraphQLError) return anonymousAt(this.#parts.addressOf(request));
+      if (error instanceof GraphQLError) return this.#anonymousAt(this.#parts.addressOf(request));
       throw error;
     }
   }
@@ -46,7 +46,7 @@ export class Callers {
   /** The caller of this identity. A verified one raises the rank of its network. */
   verified(identity: Identity, ip: string | null): Claimant {
     const claimant = claimantOf(identity, ip);
-    if (claimant.rank === 'anonymous') return claimant;
+    if (claimant.rank === 'anonymous') return this.#anonymousAt(ip);
     const network = networkOf(ip);
     const rank = highest(claimant.rank, this.rankOf(network));
     setNewest(this.#known, [network, { rank, at: performance.now() }], KNOWN_NETWORKS);
@@ -69,12 +69,17 @@ export class Callers {
    */
   presumed(request: IncomingMessage): Claimant | undefined {
     if (this.#parts.credentialOf(request) !== null) return this.recentlyVerified(request);
-    return anonymousAt(this.#parts.addressOf(request));
+    return this.#anonymousAt(this.#parts.addressOf(request));
   }
 
   /** The network of the client, also behind trusted proxies. */
   networkOf(request: IncomingMessage): string {
     return networkOf(this.#parts.addressOf(request));
+  }
+
+  #anonymousAt(ip: string | null): Claimant {
+    const claimant = anonymousAt(ip);
+    return { ...claimant, isKnownNetwork: this.rankOf(claimant.name) !== 'anonymous' };
   }
 
   #remember(request: IncomingMessage, claimant: Claimant): void {

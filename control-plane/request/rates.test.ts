@@ -48,6 +48,15 @@ describe('the rate of a caller', () => {
     expect(granted(rates, ann)).toBe(20);
   });
 
+  it('of a known network neither needs nor uses what strangers share', () => {
+    const rates = new Rates(LIMITS, () => 0);
+    const known = (name: string): Claimant => ({ ...stranger(name), isKnownNetwork: true });
+    for (const name of ['a', 'b', 'c']) granted(rates, known(name));
+    expect(granted(rates, stranger('d'))).toBe(20);
+    for (const name of ['e', 'f', 'g']) granted(rates, stranger(name));
+    expect(granted(rates, known('h'))).toBe(20);
+  });
+
   it('counts CPU time that was used beyond the limit, also of work that fails', () => {
     let now = 0;
     const rates = new Rates(LIMITS, () => now);

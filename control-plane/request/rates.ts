@@ -104,9 +104,10 @@ export class Rates {
     return true;
   }
 
-  #bucketsOf({ rank, name }: Claimant, now: number): Bucket[] {
+  /** The caller's own bucket, and that of all strangers if it is one of them. */
+  #bucketsOf({ rank, name, isKnownNetwork = false }: Claimant, now: number): Bucket[] {
     const own = this.#bucket(`${rank} ${name}`, this.#limits[rank], now);
-    if (rank !== 'anonymous') return [own];
+    if (rank !== 'anonymous' || isKnownNetwork) return [own];
     return [own, this.#bucket(ALL_ANONYMOUS, this.#limits.allAnonymous, now)];
   }
 

@@ -6,6 +6,8 @@ export interface Claimant {
   rank: Rank;
   /** Identifies the caller within its rank: a network, an account or a node. */
   name: string;
+  /** Of an anonymous caller: whether a verified caller was in its network lately. */
+  isKnownNetwork?: boolean;
 }
 
 /** Counts what callers hold of one resource in this process. */

@@ -113,7 +113,7 @@ const DOCUMENTS = rates(
     `${READING}: is bounded for an account whose messages over WebSocket have many names`,
     `${KEPT}: forgets documents when a stranger sends many different ones to the server`,
   ],
-  ['REQUEST_MS', 'ANSWER_BYTE_MS', 'TOKENS_MAX', 'DOCUMENT_STORE_BYTES', 'SHORT_MESSAGE_BYTES'],
+  ['REQUEST_MS', 'ANSWER_MEGABYTE_MS', 'TOKENS_MAX', 'DOCUMENT_STORE_BYTES', 'SHORT_MESSAGE_BYTES'],
 );
 const NO_DOCUMENTS = all(no('only GraphQL has documents'));
 const ROWS: Row = everybody(
