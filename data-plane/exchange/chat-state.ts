@@ -61,10 +61,10 @@ export function readChatState(body: RequestBody, context: StateContext | undefin
   if (!context) return undefined;
   const { ids, walletId, dialect } = context;
   const references = Object.entries(MEMBERS[dialect]).flatMap(([member, kind]): Reference[] => {
-    const id = idIn(body.value[member]);
+    const id = idIn(body.outline[member]);
     return id === undefined ? [] : [{ member, kind, id, object: ids.open(id, kind, walletId) }];
   });
-  const { store } = body.value;
+  const { store } = body.outline;
   // A request that names a conversation asks for storage: the answer becomes a part of the conversation.
   const isPart = store !== false && references.some(({ kind }) => kind === 'conversation');
   const stores = dialect === 'openai-responses' && (store === true || isPart);
@@ -112,11 +112,11 @@ export class ChatState {
     return rest;
   }
 
-  /** The body without its findings about these members. */
-  withoutFindings(body: RequestBody): RequestBody {
+  /** The findings without those about these members. */
+  withoutFindings({ findings }: Pick<RequestBody, 'findings'>): Pick<RequestBody, 'findings'> {
     const known = new Set<string | number>(this.#parts.references.map(({ member }) => member));
-    const stored = body.findings.stored.filter((steps) => steps.length > 1 || !known.has(steps[0] ?? ''));
-    return { ...body, findings: { ...body.findings, stored } };
+    const stored = findings.stored.filter((steps) => steps.length > 1 || !known.has(steps[0] ?? ''));
+    return { findings: { ...findings, stored } };
   }
 
   /**

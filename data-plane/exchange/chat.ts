@@ -8,7 +8,6 @@ import type { ChatRequest, ChatResponse } from '../dialects/canonical.ts';
 import { checkConversation } from '../dialects/conversation.ts';
 import type { Inbound, RequestPath, StreamEncoder } from '../dialects/dialect.ts';
 import { writeJson } from '../dialects/exact-json.ts';
-import { holdsEnvelope } from '../dialects/seals.ts';
 import { quirksOf } from '../upstreams/attempt.ts';
 import type { AnsweredAttempt, Candidate } from '../upstreams/attempt.ts';
 import { addressOf } from '../upstreams/connections.ts';
@@ -17,10 +16,8 @@ import { StreamNames, named, newAnswerId, withNames } from './answer-names.ts';
 import type { AnswerNames } from './answer-names.ts';
 import { readChatState } from './chat-state.ts';
 import type { ChatState, Rename, StateContext } from './chat-state.ts';
-import { textOf } from './json-scan.ts';
 import { openStream } from './stream-delivery.ts';
 import { checkChatLimits } from './chat-limits.ts';
-import { conversationKey } from './conversation-key.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { nameDropped, refuseLosses } from './dropped.ts';
 import { lostPointers, quirkedBody } from './member-quirks.ts';
@@ -28,9 +25,10 @@ import { reshapedRequest } from './message-quirks.ts';
 import type { ReshapedRequest } from './message-quirks.ts';
 import { mirrored, refusePriced, refuseStored, withoutUnknown } from './mirror.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
+import { OutlinedRequest } from './outlined-request.ts';
 import { decodeWhole } from './read-whole.ts';
 import type { RequestBody } from './request-body.ts';
-import { parseRequestBody } from './request-body.ts';
+import { parseChatBody } from './request-body.ts';
 import { StreamMachine } from './stream-machine.ts';
 import { clientAnswer, clientEvent } from './sent-request.ts';
 import type { EncodedRequest, SentRequest } from './sent-request.ts';
@@ -58,7 +56,7 @@ export interface ChatInput {
 
 /** The exchange for a chat request. Throws `invalid_request` naming the parameter. */
 export function openChat(format: ClientFormat, { bytes, path, headers, state }: ChatInput): Exchange {
-  const body = parseRequestBody(bytes, format.inbound.mirror?.members);
+  const body = parseChatBody(bytes, format.inbound.mirror?.members);
   return openParsedChat(format, { body, path, headers, state });
 }
 
@@ -68,9 +66,9 @@ export function openParsedChat(
   { body, path, headers, state: context }: Omit<ChatInput, 'bytes'> & { body: RequestBody },
 ): Exchange {
   const state = readChatState(body, context);
-  const request = format.inbound.decodeRequest(state?.withoutReferences(body.exact) ?? body.exact, path);
+  const request = new OutlinedRequest({ inbound: format.inbound, body, path, state });
   refuseStored(state?.withoutFindings(body) ?? body);
-  checkConversation(request, state?.continues ?? false);
+  checkConversation(request.outline, state?.continues ?? false);
   return new ChatExchange({ format, body, path, request, headers, state });
 }
 
@@ -78,7 +76,7 @@ interface ChatParts {
   format: ClientFormat;
   body: RequestBody;
   path: RequestPath;
-  request: ChatRequest;
+  request: OutlinedRequest;
   headers: IncomingHttpHeaders;
   state: ChatState | undefined;
 }
@@ -95,10 +93,10 @@ class ChatExchange implements Exchange {
   }
 
   get model(): string {
-    return this.#parts.request.model;
+    return this.#parts.request.outline.model;
   }
   get streamed(): boolean {
-    return this.#parts.request.stream;
+    return this.#parts.request.outline.stream;
   }
   /** Two upstreams may get a request, unless it is about objects that one of them stores. */
   get isHedgeable(): boolean {
@@ -107,16 +105,15 @@ class ChatExchange implements Exchange {
   get preferred(): DialectName | undefined {
     return this.#parts.format.dialect;
   }
-  get conversation(): string {
-    const { request, body, headers } = this.#parts;
-    return conversationKey({ request, body: body.value, headers });
+  get conversation(): string | undefined {
+    return this.#parts.request.conversation(this.#parts.headers);
   }
 
   checkLimits(model: SoldModel): void {
     const { request, body, state } = this.#parts;
     this.#passUnknown = model.passUnknown;
     this.#name = model.name;
-    checkChatLimits(request, body.bytes.length, model);
+    checkChatLimits(request.outline, body.bytes.length, model);
     refusePriced(body, model);
     state?.check(model);
   }
@@ -133,7 +130,7 @@ class ChatExchange implements Exchange {
     const { prefix } = addressOf(candidate.provider);
     const { headers, request } = this.#parts;
     const quirks = quirksOf(candidate);
-    const reshaped = quirks.length > 0 ? reshapedRequest(request, quirks) : undefined;
+    const reshaped = quirks.length > 0 ? reshapedRequest(request.whole, quirks) : undefined;
     const isMirrored = !reshaped && this.#mirrors(candidate);
     const { path, body, extra, dropped, toolNames } = isMirrored
       ? this.#mirrored(candidate, quirks)
@@ -180,7 +177,7 @@ class ChatExchange implements Exchange {
 
   #encoded(response: ChatResponse): string {
     const { request, format } = this.#parts;
-    return writeJson(format.inbound.encodeResponse({ ...response, ...this.#ownNames() }, request));
+    return writeJson(format.inbound.encodeResponse({ ...response, ...this.#ownNames() }, request.whole));
   }
 
   /** A stored answer has an id under which its client finds the answer again. */
@@ -202,10 +199,10 @@ class ChatExchange implements Exchange {
    * gateway does, if a seal must be opened, or if the request compacts and the route does not offer that.
    */
   #mirrors(candidate: Candidate): boolean {
-    const { jsonArray, compaction } = this.#parts.request.shape;
+    const { jsonArray, compaction } = this.#parts.request.outline.shape;
     if (!this.#isNative(candidate) || jsonArray) return false;
     if (compaction && !candidate.route.families.includes('compact')) return false;
-    return !holdsEnvelope(textOf(this.#parts.body.bytes));
+    return !this.#parts.body.holdsEnvelope();
   }
 
   #mirrored({ dialect, route }: Candidate, quirks: readonly Quirk[]): EncodedRequest {
@@ -219,7 +216,7 @@ class ChatExchange implements Exchange {
       passUnknown: this.#passUnknown,
       stateEdits: state?.edits(),
       quirks,
-      reasoning: request.reasoning,
+      reasoning: request.outline.reasoning,
     });
     const path = dialect.outbound.pathFor(route.upstreamModel, streamed);
     return { path, body: sent.body, extra: sent.headers, dropped: sent.dropped };
@@ -231,10 +228,10 @@ class ChatExchange implements Exchange {
   ): EncodedRequest {
     const { dialect, route } = candidate;
     // An upstream of the client's format would get members that only this format has, known or not.
-    const known = this.#isNative(candidate) ? this.#knownRequest() : { ...this.#parts, unknown: [] };
+    const { whole } = this.#parts.request;
+    const known = this.#isNative(candidate) ? this.#knownRequest() : { request: whole, unknown: [] };
     // Reading the request again loses what the quirks have changed.
-    const shaped =
-      reshaped && known.request !== this.#parts.request ? reshapedRequest(known.request, quirks) : reshaped;
+    const shaped = reshaped && known.request !== whole ? reshapedRequest(known.request, quirks) : reshaped;
     const toolNames = new ToolNames(shaped?.request ?? known.request, dialect.name);
     const sent = toolNames.sent(shaped?.request ?? known.request);
     const encoded = dialect.outbound.encodeRequest(sent, route.upstreamModel);
@@ -253,23 +250,25 @@ class ChatExchange implements Exchange {
   /** The request without the members that its table does not know, and the pointers of those. */
   #knownRequest(): { request: ChatRequest; unknown: string[] } {
     const { body, format, path, request } = this.#parts;
-    if (this.#passUnknown || body.findings.unknown.length === 0) return { request, unknown: [] };
+    if (this.#passUnknown || body.findings.unknown.length === 0)
+      return { request: request.whole, unknown: [] };
     const { value, dropped } = withoutUnknown(body);
     const own = this.#parts.state?.withoutReferences(value) ?? value;
     return { request: format.inbound.decodeRequest(own, path), unknown: dropped };
   }
 
   #streamOptions(sent: SentRequest): Parameters<typeof openStream>[1] {
-    const { request, format, state } = this.#parts;
+    const { format, state } = this.#parts;
+    const { choices, shape } = this.#parts.request.outline;
     const { candidate, isMirrored, dropped } = sent;
     const encoder = isMirrored ? undefined : this.#encoder(sent);
     const upstreamNames = new StreamNames(format.dialect ?? 'openai-chat', this.#mirrorNames());
     const rename: Rename = (bytes, events) => upstreamNames.replace(bytes, events);
-    const array = request.shape.jsonArray === true;
+    const array = shape.jsonArray === true;
     const machine = new StreamMachine({
-      choices: request.choices,
-      decoder: candidate.dialect.outbound.streamDecoder(request.choices),
-      dropUsageFrames: candidate.dialect.name === 'openai-chat' && request.shape.usageInStream !== true,
+      choices,
+      decoder: candidate.dialect.outbound.streamDecoder(choices),
+      dropUsageFrames: candidate.dialect.name === 'openai-chat' && shape.usageInStream !== true,
       rename: state?.renamer(candidate, rename) ?? rename,
       ...(encoder ? { encoder: { stream: encoder, losses: format.inbound.losses } } : {}),
     });
@@ -286,7 +285,7 @@ class ChatExchange implements Exchange {
 
   #encoder(sent: SentRequest): StreamEncoder {
     const { request, format } = this.#parts;
-    const stream = format.inbound.streamEncoder(request);
+    const stream = format.inbound.streamEncoder(request.whole);
     const names = this.#ownNames();
     return { push: (event) => stream.push(named(clientEvent(event, sent), names)) };
   }

@@ -18,7 +18,7 @@ import { replaceMembers } from './json-members.ts';
 import { unknownOf } from './mirror.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
 import type { RequestBody } from './request-body.ts';
-import { parseRequestBody } from './request-body.ts';
+import { parseChatBody } from './request-body.ts';
 import { asUnreadable } from './unreadable.ts';
 import { wholeAnswer } from './whole-answer.ts';
 
@@ -33,7 +33,7 @@ interface Compaction {
 
 /** The exchange for a compaction request. Throws `invalid_request` naming the parameter. */
 export function openCompact(compaction: Compaction, input: ChatInput): Exchange {
-  const body = parseRequestBody(input.bytes, compaction.inbound.mirror?.members);
+  const body = parseChatBody(input.bytes, compaction.inbound.mirror?.members);
   const { path, headers } = input;
   const summary = openParsedChat(
     { inbound: compaction.inbound, dialect: undefined },
@@ -79,7 +79,7 @@ class CompactExchange implements Exchange {
     const { prefix } = addressOf(candidate.provider);
     const model: [string, string] = ['model', JSON.stringify(candidate.route.upstreamModel)];
     const edits = new Map<string, string | undefined>([model]);
-    if ('store' in body.value) edits.set('store', undefined);
+    if ('store' in body.outline) edits.set('store', undefined);
     const removals = this.#passUnknown ? [] : unknownOf(body);
     this.#dropped = removals.map(pointerOf);
     refuseLosses(this.#dropped, headers);

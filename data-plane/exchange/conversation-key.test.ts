@@ -9,7 +9,7 @@ function keyOf(format: Format, body: object, headers = {}): string {
   const wire = { model: 'swift', max_tokens: 10, ...body };
   const request = DIALECTS[format]?.inbound.decodeRequest(wire, {});
   if (!request) throw new Error('unknown format');
-  return conversationKey({ request, body: wire, headers });
+  return conversationKey({ messages: request.messages, body: wire, headers }) ?? '';
 }
 
 const user = (content: unknown) => ({ role: 'user', content });

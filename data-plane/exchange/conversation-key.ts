@@ -1,6 +1,6 @@
 /** The key that all turns of a conversation share, for the affinity of `upstreams/affinity.ts`. Pure. */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ChatRequest, Media, Message, Part } from '../dialects/canonical.ts';
+import type { Media, Message, Part } from '../dialects/canonical.ts';
 import { objectOf } from '../dialects/fields.ts';
 import type { JsonObject } from '../dialects/fields.ts';
 
@@ -26,18 +26,23 @@ const EDGE_CHARACTERS = 512;
 const PARTS = 16;
 
 interface KeySource {
-  request: Pick<ChatRequest, 'messages'>;
+  messages: readonly Message[];
   body: JsonObject;
   headers: IncomingHttpHeaders;
+  /** The text that a string of the messages stands for; undefined if it is not known. */
+  textOf?: (string: string) => string | undefined;
 }
 
 /**
  * The session that the client names; without a session, the beginning of the conversation up to the first
  * user message, which every later turn repeats. The key never depends on anything that changes with the
- * turns, such as marks of the prompt cache.
+ * turns, such as marks of the prompt cache. Undefined if `textOf` does not know one of the texts.
  */
-export function conversationKey({ request, body, headers }: KeySource): string {
-  return sessionOf(body, headers) ?? `prefix ${prefixOf(request.messages)}`;
+export function conversationKey({ messages, body, headers, textOf }: KeySource): string | undefined {
+  const session = sessionOf(body, headers);
+  if (session !== undefined) return session;
+  const prefix = prefixOf(messages, textOf ?? ((string) => string));
+  return prefix === undefined ? undefined : `prefix ${prefix}`;
 }
 
 function sessionOf(body: JsonObject, headers: IncomingHttpHeaders): string | undefined {
@@ -54,11 +59,18 @@ function nameOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? `session ${value.slice(0, NAME_CHARACTERS)}` : undefined;
 }
 
-function prefixOf(messages: readonly Message[]): string {
+function prefixOf(
+  messages: readonly Message[],
+  textOf: NonNullable<KeySource['textOf']>,
+): string | undefined {
   let prefix = '';
   for (const { role, parts } of messages) {
     prefix += role;
-    for (const part of parts.slice(-PARTS)) prefix += ` ${edgesOf(contentOf(part))}`;
+    for (const part of parts.slice(-PARTS)) {
+      const text = textOf(contentOf(part));
+      if (text === undefined) return undefined;
+      prefix += ` ${edgesOf(text)}`;
+    }
     if (role === 'user') break;
   }
   return prefix;

@@ -6,27 +6,27 @@
 import { invalidRequest } from '../call/refusals.ts';
 
 /** Maximum nesting of objects and arrays. */
-const JSON_DEPTH = 64;
+export const JSON_DEPTH = 64;
 
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
-const MINUS = 0x2d;
-const POINT = 0x2e;
-const ZERO = 0x30;
+export const MINUS = 0x2d;
+export const POINT = 0x2e;
+export const ZERO = 0x30;
 const NINE = 0x39;
 export const COLON = 0x3a;
-const CAPITAL_EXPONENT = 0x45;
+export const CAPITAL_EXPONENT = 0x45;
 export const OPEN_ARRAY = 0x5b;
 export const BACKSLASH = 0x5c;
-const CLOSE_ARRAY = 0x5d;
-const UNDERSCORE = 0x5f;
-const EXPONENT = 0x65;
+export const CLOSE_ARRAY = 0x5d;
+export const UNDERSCORE = 0x5f;
+export const EXPONENT = 0x65;
 export const OPEN_OBJECT = 0x7b;
 export const CLOSE_OBJECT = 0x7d;
-const SPACE = 0x20;
+export const SPACE = 0x20;
 const FORBIDDEN_NAME = '__proto__';
 /** Digits from which a number may have more than a double keeps. */
-const LONG_NUMBER = 16;
+export const LONG_NUMBER = 16;
 
 /** The bytes as a string with one character per byte. */
 export function textOf(bytes: Buffer): string {

@@ -104,23 +104,27 @@ function isSent(body: JsonObject, steps: Steps): boolean {
 
 /** All customers share the operator's account, so nothing of theirs may be stored there. */
 function editsOf(
-  { value }: RequestBody,
+  body: RequestBody,
   { dialect, model, streamed, counts }: Pick<MirrorOptions, 'dialect' | 'model' | 'streamed' | 'counts'>,
 ): Edits {
   const edits: Edits = new Map();
   if (dialect === 'google-generate') {
     // The path names the model. A model in the body would contradict it.
-    if ('model' in value) edits.set('model', undefined);
+    if ('model' in body.outline) edits.set('model', undefined);
     return edits;
   }
   edits.set('model', JSON.stringify(model));
   if (dialect === 'openai-responses') edits.set('store', counts ? undefined : 'false');
   if (dialect === 'openai-chat') {
-    if ('store' in value) edits.set('store', undefined);
-    const streamOptions = { ...objectOf(value.stream_options), include_usage: true };
-    if (streamed) edits.set('stream_options', JSON.stringify(streamOptions));
+    if ('store' in body.outline) edits.set('store', undefined);
+    if (streamed) edits.set('stream_options', streamOptionsOf(body));
   }
   return edits;
+}
+
+/** The client's stream options, with usage. */
+function streamOptionsOf(body: RequestBody): string {
+  return JSON.stringify({ ...objectOf(body.member('stream_options')), include_usage: true });
 }
 
 /** The body's value without the members that its table does not know, and the JSON pointers of those. */

@@ -6,23 +6,39 @@ import { isObject, objectOf } from '../dialects/fields.ts';
 import type { JsonObject } from '../dialects/fields.ts';
 import { inspect } from '../dialects/member-table.ts';
 import type { Findings, MemberTable } from '../dialects/member-table.ts';
+import { holdsEnvelope } from '../dialects/seals.ts';
+import { OUTLINED_FROM_BYTES } from '../limits.ts';
 import { refuseDuplicates, scanMembers } from './json-members.ts';
+import { outlineOf } from './json-outline.ts';
+import type { Outline } from './json-outline.ts';
 import { refuseTooManyValues } from './json-size.ts';
 import type { Member } from './json-members.ts';
 import { textOf } from './json-scan.ts';
 
 /** A body as a value, and as bytes with the positions of its members. */
 export interface RequestBody {
-  bytes: Buffer;
-  value: JsonObject;
+  readonly bytes: Buffer;
+  readonly value: JsonObject;
   /**
    * The value with all digits of numbers and all members in order (exact-json.ts), for parts that pass
    * through.
    */
-  exact: JsonObject;
-  members: readonly Member[];
+  readonly exact: JsonObject;
+  /** The exact value, in which placeholders may stand for long texts (json-outline.ts). */
+  readonly outline: JsonObject;
+  readonly members: readonly Member[];
   /** The body's members, judged by the table of its format. */
-  findings: Findings;
+  readonly findings: Findings;
+  /** The exact value of a member of the outermost object, with all texts; undefined if it is absent. */
+  member(name: string): unknown;
+  /** Whether the outline lacks texts. */
+  readonly lacksTexts: boolean;
+  /** The text that a string of the outline stands for. See `OmittedTexts`. */
+  textOf(string: string): string | undefined;
+  /** Puts the texts into a value that was made of the outline. See `OmittedTexts`. */
+  restore(value: object): boolean;
+  /** Whether the body holds an envelope (seals.ts). */
+  holdsEnvelope(): boolean;
 }
 
 /**
@@ -31,7 +47,7 @@ export interface RequestBody {
  * Throws `body_too_large` above the limits of values.
  */
 export function parseRequestBody(bytes: Buffer, table?: MemberTable): RequestBody {
-  if (!isUtf8(bytes)) throw invalidRequest('The request body is not valid UTF-8. Encode it as UTF-8.');
+  refuseOtherEncodings(bytes);
   const scannable = textOf(bytes);
   refuseTooManyValues(scannable);
   // Most long bodies have only ASCII, for which both strings are equal. Each takes time to make.
@@ -44,14 +60,104 @@ export function parseRequestBody(bytes: Buffer, table?: MemberTable): RequestBod
   const findings = inspect(value, table);
   refuseDuplicates(scannable, scanned, findings.names);
   const { members } = scanned;
+  refuseOtherModels(members);
+  const exact = scanned.isInexact ? exactly(text, value) : value;
+  return {
+    ...{ bytes, value, exact, outline: exact, members, findings, lacksTexts: false },
+    member: (name) => exact[name],
+    textOf: (string) => string,
+    restore: () => true,
+    // The text is made again: a kept one would double the memory of a waiting request.
+    holdsEnvelope: () => holdsEnvelope(textOf(bytes)),
+  };
+}
+
+/**
+ * Like `parseRequestBody`, for requests that are mostly sent on as they are: a long body is read in outline,
+ * and its value is parsed when somebody needs it.
+ */
+export function parseChatBody(bytes: Buffer, table?: MemberTable): RequestBody {
+  refuseOtherEncodings(bytes);
+  const outlined = bytes.length < OUTLINED_FROM_BYTES ? undefined : outlinedBody(bytes, { table });
+  return outlined ?? parseRequestBody(bytes, table);
+}
+
+function refuseOtherEncodings(bytes: Buffer): void {
+  if (!isUtf8(bytes)) throw invalidRequest('The request body is not valid UTF-8. Encode it as UTF-8.');
+}
+
+/** The body in outline; undefined if it has to be parsed whole. The bytes must be UTF-8. */
+export function outlinedBody(
+  bytes: Buffer,
+  { table, longTextBytes }: { table?: MemberTable | undefined; longTextBytes?: number },
+): RequestBody | undefined {
+  const outline = outlineOf(bytes, longTextBytes);
+  if (!outline) return undefined;
+  const findings = inspect(outline.value, table);
+  // A name came twice in an object.
+  if (findings.names !== outline.names || mayBeMisread(outline.value)) return undefined;
+  refuseOtherModels(outline.members);
+  return new OutlinedBody(bytes, outline, findings);
+}
+
+/** A body whose value is parsed when somebody needs it. */
+class OutlinedBody implements RequestBody {
+  readonly bytes: Buffer;
+  readonly findings: Findings;
+  readonly #outline: Outline;
+  #value: JsonObject | undefined;
+
+  constructor(bytes: Buffer, outline: Outline, findings: Findings) {
+    this.bytes = bytes;
+    this.#outline = outline;
+    this.findings = findings;
+    this.#value = outline.texts.count === 0 ? outline.value : undefined;
+  }
+
+  get members(): readonly Member[] {
+    return this.#outline.members;
+  }
+  get outline(): JsonObject {
+    return this.#outline.value;
+  }
+  get lacksTexts(): boolean {
+    return this.#outline.texts.count > 0;
+  }
+  get value(): JsonObject {
+    this.#value ??= objectOf(readJson(this.bytes.toString(isAscii(this.bytes) ? 'latin1' : 'utf8')));
+    return this.#value;
+  }
+  /** Only values that JSON.parse reads exactly have an outline. */
+  get exact(): JsonObject {
+    return this.value;
+  }
+
+  member(name: string): unknown {
+    const range = this.members.find((member) => member.name === name);
+    return range && readJson(this.bytes.toString('utf8', range.valueStart, range.valueEnd));
+  }
+
+  textOf(string: string): string | undefined {
+    return this.#outline.texts.textOf(string);
+  }
+
+  restore(value: object): boolean {
+    return this.#outline.texts.restore(value);
+  }
+
+  holdsEnvelope(): boolean {
+    return this.#outline.mayHoldEnvelope && holdsEnvelope(textOf(this.bytes));
+  }
+}
+
+/** Throws `invalid_request` for a name that an upstream may read as that of the billed model. */
+function refuseOtherModels(members: readonly Member[]): void {
   for (const { name } of members) {
     // An upstream whose parser ignores case would read this member instead of the billed model.
     if (name !== 'model' && name.toLowerCase() === 'model') {
       throw invalidRequest('Write the member "model" in lower case.', name);
     }
   }
-  const exact = scanned.isInexact ? exactly(text, value) : value;
-  return { bytes, value, exact, members, findings };
 }
 
 function parseJson(text: string): unknown {

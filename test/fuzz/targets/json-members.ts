@@ -5,31 +5,37 @@ import { GatewayError } from '@gateway/shared/failures';
 import { readJson } from '../../../data-plane/dialects/exact-json.ts';
 import { isObject } from '../../../data-plane/dialects/fields.ts';
 import { replaceMembers } from '../../../data-plane/exchange/json-members.ts';
-import { parseRequestBody } from '../../../data-plane/exchange/request-body.ts';
+import { outlinedBody, parseRequestBody } from '../../../data-plane/exchange/request-body.ts';
 import type { RequestBody } from '../../../data-plane/exchange/request-body.ts';
+import { restored } from '../../outlines.ts';
 import { recordedRequests } from '../recorded.ts';
 import { demand } from '../target.ts';
 import type { FuzzTarget } from '../target.ts';
 import { readStructure } from '../json-structure.ts';
 
 const DEPTH = 64;
+/** Texts of more bytes than this are left out of an outline, so that short inputs have some. */
+const LONG_TEXT_BYTES = 3;
 
 export const target: FuzzTarget = {
   run(input) {
     const value = parsed(input);
     const refusal = refusalOf(value, input);
+    const outlined = outlineOf(input);
     let body: RequestBody;
     try {
       body = parseRequestBody(input);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       demand(refusal !== undefined, () => `a good body is refused: ${error.message}`);
+      demand(outlined === undefined, 'a refused body has an outline');
       return;
     }
     demand(refusal === undefined, () => `a bad body is accepted: ${refusal}`);
     demand(isDeepStrictEqual(body.value, value), 'the value differs from that of JSON.parse');
     checkMembers(body);
     checkEdits(body);
+    if (outlined) checkOutline(outlined, body);
   },
   seeds: [
     '{"model":"a","messages":[{"role":"user","content":"b"}],"stream":true}',
@@ -37,10 +43,29 @@ export const target: FuzzTarget = {
     '{"a":{"b":1,"b":2}}',
     '{"":{},"a":[],"é":"\\ud800"}',
     '{"a":{"__pr\\u006fto__":1}}',
+    '{"model":"a","messages":[{"content":[{"text":"long \\"text\\u0041\\n é"}]},{"arguments":"gwseal1_x"}]}',
   ],
   tokens: ['"a":', '{"', '"}', '\\u0061', '__proto__', 'model', 'Model', '"model":"b",', '[[[[', ']]]]'],
   recorded: recordedRequests,
 };
+
+/** The body in outline; undefined if it is refused or has none. */
+function outlineOf(input: Buffer): RequestBody | undefined {
+  if (!isUtf8(input)) return undefined;
+  try {
+    return outlinedBody(input, { longTextBytes: LONG_TEXT_BYTES });
+  } catch (error) {
+    if (error instanceof GatewayError) return undefined;
+    throw error;
+  }
+}
+
+function checkOutline(outlined: RequestBody, body: RequestBody): void {
+  for (const part of ['members', 'findings', 'value', 'exact'] as const)
+    demand(isDeepStrictEqual(outlined[part], body[part]), `the outline has another ${part}`);
+  demand(isDeepStrictEqual(restored(outlined), body.outline), 'the outline lacks a text');
+  demand(outlined.holdsEnvelope() === body.holdsEnvelope(), 'an envelope is seen in one of them alone');
+}
 
 function parsed(input: Buffer): unknown {
   try {
