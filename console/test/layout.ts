@@ -10,6 +10,8 @@ import { type Box, boxesOf } from './layout-boxes.ts';
 const OVERLAP_Y_PX = 4;
 const OVERLAP_X_PX = 1;
 const EDGE_PX = 1;
+/** Two Chinese characters side by side. */
+const HAN = /\p{Script=Han}{2}/u;
 
 /** The faults of a page at its present size. */
 export async function layoutFaults(page: Page): Promise<string[]> {
@@ -42,12 +44,12 @@ function isOver(one: Box, other: Box): boolean {
   return canMeet && x > OVERLAP_X_PX && y > OVERLAP_Y_PX;
 }
 
-/** Words of a language without spaces, of which each line has one character. */
+/** Chinese words, of which each line has one character. Lines of code may have one of their own accord. */
 function stacked(boxes: readonly Box[]): string[] {
   const texts = Map.groupBy(boxes, ({ source }) => source).values();
   const isNarrow = ({ left, right, top, bottom }: Box): boolean => right - left < bottom - top;
   return [...texts]
-    .filter((lines) => lines.length > 1 && lines.every(isNarrow))
+    .filter((lines) => lines.length > 1 && lines.every(isNarrow) && HAN.test(lines[0]?.words ?? ''))
     .map(([line]) => `one character per line: ${line?.words}`);
 }
 

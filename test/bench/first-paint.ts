@@ -46,14 +46,21 @@ export interface Load {
 /** Opens a page with an empty cache. The caller closes its context. */
 export async function openPage(browser: Browser, { url, cookie, slow }: Omit<Load, 'shown'>): Promise<Page> {
   const context = await browser.newContext({ viewport: VIEW, ignoreHTTPSErrors: true });
-  const [name = '', value = ''] = (cookie ?? '').split('=');
-  const secure = url.startsWith('https:');
-  if (name !== '') await context.addCookies([{ name, value, url: new URL(url).origin, secure }]);
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
+  if (cookie) await giveCookie(page, url, cookie);
   if (slow) await slowDown(page);
   await page.goto(url);
   return page;
+}
+
+/** Gives the browser a session. The prefix of its name forbids a domain, which `addCookies` would set. */
+async function giveCookie(page: Page, url: string, cookie: string): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const end = cookie.indexOf('=');
+  const [name, value] = [cookie.slice(0, end), cookie.slice(end + 1)];
+  const { origin, protocol } = new URL(url);
+  await session.send('Network.setCookie', { name, value, url: origin, secure: protocol === 'https:' });
 }
 
 /** Waits until the page asks for nothing more, or for QUIET_MS. */
