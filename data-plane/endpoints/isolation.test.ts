@@ -103,7 +103,7 @@ describe('a body of the hostile customer', () => {
 
   it('is not read if it is announced as large and the wallet has no money', async () => {
     node.ledger.broke.add('hostile');
-    const clients = Array.from({ length: 38 }, () => openRaw(`Content-Length: ${30 * MEGABYTE}`));
+    const clients = Array.from({ length: 12 }, () => openRaw(`Content-Length: ${30 * MEGABYTE}`));
     await answered(clients, 402);
     await expectService();
     expect(node.ledger.open).toBe(0);
