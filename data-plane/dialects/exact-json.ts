@@ -4,7 +4,8 @@
  * indexes.
  *
  * A number that JavaScript would write differently is kept as its text (JSON.rawJSON). An object whose order
- * JavaScript would change has a hidden method `toJSON`, through which `writeJson` finds its text.
+ * JavaScript would change has a hidden method `toJSON`, through which `writeJson` finds its text. After two
+ * members of one name, of which only the later one is kept, no text and so no order is kept.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -129,6 +130,8 @@ class Reader {
   readonly #isExact: boolean;
   #at = 0;
   #rawNumbers = 0;
+  /** Whether an object so far had two members of one name. */
+  #hasTwins = false;
 
   constructor(text: string, isExact: boolean) {
     this.#text = text;
@@ -163,10 +166,12 @@ class Reader {
       this.#skipSpace();
       this.#at += 1;
       const member = this.read(depth + 1);
+      this.#hasTwins ||= Object.hasOwn(value, name);
       const property = { value: member, writable: true, enumerable: true, configurable: true };
       Object.defineProperty(value, name, property);
     });
-    if (hasIndexes && this.#isExact) keepText(value, this.#text.slice(start, this.#at));
+    // The text would bring back the members that a later one of their name has replaced.
+    if (hasIndexes && this.#isExact && !this.#hasTwins) keepText(value, this.#text.slice(start, this.#at));
     return value;
   }
 

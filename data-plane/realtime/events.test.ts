@@ -28,4 +28,26 @@ describe('an event of the client', () => {
     const text = frame.replace('swift', 'vendor-1');
     expect(readClientEvent(frame, MODELS.upstream)).toEqual({ text });
   });
+
+  it.each([
+    [
+      '{"type":"session.update","0":1,"session":{"prompt":{"id":"p"},"model":"other"},"session":{}}',
+      { 0: 1, type: 'session.update', session: {} },
+    ],
+    [
+      '{"type":"session.update","session":{"0":1,"prompt":{"id":"p"},"prompt":null}}',
+      { type: 'session.update', session: { 0: 1, prompt: null } },
+    ],
+    [
+      '{"type":"response.create","0":1,"response":{"prompt":{"id":"p"},"prompt":null}}',
+      { 0: 1, type: 'response.create', response: { prompt: null } },
+    ],
+  ])('is sent without a member that another one of the same name follows: %s', (frame, sent) => {
+    expect(readClientEvent(frame, MODELS.upstream)).toEqual({ text: JSON.stringify(sent) });
+  });
+
+  it('keeps the order of names that look like indexes', () => {
+    const frame = '{"type":"session.update","session":{"tools":[{"10":1,"2":1}]}}';
+    expect(readClientEvent(frame, MODELS.upstream)).toEqual({ text: frame });
+  });
 });
