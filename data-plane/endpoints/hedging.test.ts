@@ -137,6 +137,26 @@ describe('a slow answer of a hedged model', () => {
     ]);
   });
 
+  it('lists no lost attempt if the first upstream refuses the request during the second one', async () => {
+    useModel(true);
+    await warmUp();
+    const [first, second] = upstreams;
+    if (!first || !second) return;
+    first.play = () => ({ status: 400, chunks: ['', '{}'], gapMs: 300 });
+    second.play = () => HANGING;
+    expect((await ask()).status).toBe(400);
+    expect(asked()).toEqual([1, 1]);
+    await vi.waitFor(() => expect(node.ledger.free).toHaveLength(1));
+    expect(node.ledger.charges).toEqual([]);
+    const attempts = node.ledger.free[0]?.tried?.attempts ?? [];
+    expect(attempts.map(({ routeId, outcome, errorCode }) => [routeId, outcome, errorCode])).toEqual([
+      ['route 0', 'FAILED', 'invalid_request'],
+      ['route 1', 'CUT', 'invalid_request'],
+    ]);
+    expect(attempts.some((attempt) => 'cost' in attempt)).toBe(false);
+    await vi.waitFor(() => expect(second.openSockets()).toBe(0));
+  });
+
   it('is repeated at a second upstream for at most a twentieth of the requests', async () => {
     useModel(true);
     await warmUp();

@@ -4,7 +4,7 @@
  */
 import { GatewayError, asGatewayError } from '@gateway/shared/failures';
 import { Cut } from '../call/cut.ts';
-import { lostAttempt } from './attempt.ts';
+import { failedAttempt, lostAttempt } from './attempt.ts';
 import type { Attempt, Candidate } from './attempt.ts';
 import { isUpstreamFailure } from './verdict.ts';
 import { HealthWindow } from './window.ts';
@@ -22,7 +22,7 @@ const SAVED_MAX = 10;
 /** Maximum number of models whose times a node keeps. */
 const MODELS_MAX = 500;
 
-/** Why the slower of two attempts ended. Says nothing about its upstream. */
+/** Why the slower of two attempts was cut. Says nothing about its upstream. */
 export class LostRace extends GatewayError {
   constructor() {
     super('client_closed', 'Another upstream answered first.');
@@ -79,12 +79,14 @@ export class Hedges {
             second = begun;
             return (own) => perform(begun, own);
           },
-          decided: (secondWon, loser) => {
+          decided: ({ secondWon, loser, error }) => {
             if (second) notify.decided(second.candidate, secondWon);
             const lost = loser === 'second' ? second : loser && attempt;
             if (!lost) return;
-            notify.lost(lost.candidate);
-            observer?.attempted(lostAttempt(lost, this.#now()));
+            const at = this.#now();
+            const failure = error && { error, cut: true, status: null, at };
+            if (!failure) notify.lost(lost.candidate);
+            observer?.attempted(failure ? failedAttempt(lost, failure) : lostAttempt(lost, at));
           },
         }));
     this.#times.answered(model, this.#now() - startedAt, this.#now());
@@ -127,11 +129,20 @@ interface Race<A> {
   first: (cut: Cut) => Promise<A>;
   /** Begins the second attempt; undefined if there is no second upstream or no budget. */
   second: () => ((cut: Cut) => Promise<A>) | undefined;
+  /** Called once if a second attempt has begun. */
+  decided: (decision: Decision) => void;
+}
+
+/** How a race ended. */
+interface Decision {
+  secondWon: boolean;
   /**
-   * Called once if a second attempt has begun: whether it won, and which attempt was cut because the other
-   * one answered. An attempt that failed by itself was not, nor was one that ended with the request.
+   * The attempt that was cut because of the other one. An attempt that failed by itself was not, nor was one
+   * that ended with the request.
    */
-  decided: (secondWon: boolean, loser: 'first' | 'second' | undefined) => void;
+  loser: 'first' | 'second' | undefined;
+  /** The failure with which the request ended; undefined if the other attempt answered. */
+  error: GatewayError | undefined;
 }
 
 /** How an attempt ended. */
@@ -160,7 +171,11 @@ async function race<A>({ cut, waitMs, first, second, decided }: Race<A>): Promis
   const isRunning = await isPending(loserEnd, 0);
   const hasAnswered = !isRunning && 'answer' in (await loserEnd);
   loserCut.trigger(new LostRace());
-  decided(secondWon, !cut.reason && (isRunning || hasAnswered) ? loser : undefined);
+  decided({
+    secondWon,
+    loser: !cut.reason && (isRunning || hasAnswered) ? loser : undefined,
+    error: 'error' in end ? end.error : undefined,
+  });
   return answerOf('error' in end ? await leading : end);
 }
 
