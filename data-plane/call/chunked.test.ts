@@ -7,6 +7,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { framed } from './chunked.ts';
 import { Reply } from './reply.ts';
 
+/** More than the system buffers for a client that does not read. */
+const HELD_BYTES = 32 * 1024 * 1024;
+
 let parts: (string | Buffer)[] = [];
 const server = createServer((_request, response) => {
   const reply = new Reply(response, {});
@@ -71,4 +74,34 @@ test('a client of HTTP/1.0 gets the answer without chunks', async () => {
   for await (const part of socket) text += String(part);
   expect(text.split('\r\n\r\n')[1]).toBe('abend');
   expect(text).not.toContain('chunked');
+});
+
+test('bytes on their way reach a client that ends its side, although more are written', async () => {
+  const bytes = Buffer.alloc(HELD_BYTES, 'x');
+  const errors: Error[] = [];
+  const halfClosed = createServer((incoming, response) => {
+    const reply = new Reply(response, {});
+    reply.begin(200, 'text/event-stream');
+    reply.write('first');
+    // The first bytes are sent with the headers, and later ones by the socket itself.
+    setImmediate(() => reply.write(bytes));
+    incoming.socket.once('end', () => setImmediate(() => reply.write('late')));
+  });
+  halfClosed.on('clientError', (error, socket) => {
+    errors.push(error);
+    socket.destroy();
+  });
+  halfClosed.listen(0, '127.0.0.1');
+  await once(halfClosed, 'listening');
+  const { port } = halfClosed.address() as AddressInfo;
+  const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  client.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+  await once(client, 'readable');
+  client.end();
+  await once(client, 'finish');
+  let received = 0;
+  for await (const part of client) received += (part as Buffer).length;
+  halfClosed.close();
+  expect(errors).toEqual([]);
+  expect(received).toBeGreaterThan(HELD_BYTES);
 });

@@ -127,7 +127,12 @@ export class Reply {
     const bytes = this.#takePending();
     // The socket itself takes less time than the response, which adds nothing after the headers.
     const socket = this.#isDirect ? response.socket : null;
-    if (socket) return void socket.write(bytes);
+    if (socket) {
+      // Node ends the socket when the client ends its side. A later write would be an error, which destroys
+      // the socket with the bytes that it has not sent yet.
+      if (socket.writable) socket.write(bytes);
+      return;
+    }
     response.write(bytes);
     // A response that waits for an earlier one of its connection has no socket yet.
     this.#isDirect = response.socket !== null;
