@@ -27,7 +27,7 @@ const scalars = fc.oneof(
 );
 const values = fc.letrec((tie) => ({
   value: fc.oneof({ maxDepth: 2 }, scalars, fc.array(tie('value'), { maxLength: 2 }), tie('object')),
-  object: fc.dictionary(fc.constantFrom('id', 'model', 'object', 'choices', 'x'), tie('value'), {
+  object: fc.dictionary(fc.constantFrom('id', 'model', 'object', 'choices', 'a"model'), tie('value'), {
     maxKeys: 4,
   }),
 }));
@@ -61,6 +61,7 @@ describe('names at the head of an answer', () => {
     ['a name is spelled with an escape', String.raw`{"model":"a","mod\u0065l":"b"}`],
     ['a value ends with an escape', String.raw`{"model":"a\""}`],
     ['a value is no text', '{"model":null}'],
+    ['another name ends with it after a quote', String.raw`{"a\"model":"x"}`],
     ['the name is a value', '{"object":"model"}'],
     ['there is white space before the object', ' {"model":"a"}'],
   ])('are left to the scanner if %s', (_, text) => {

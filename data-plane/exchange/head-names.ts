@@ -1,8 +1,6 @@
 /** Replaces the names of a whole answer without a scan, if a few searches certainly find them. */
-import { BACKSLASH, skipSpace, textOf } from './json-scan.ts';
+import { BACKSLASH, COLON, QUOTE, skipSpace, textOf } from './json-scan.ts';
 
-const QUOTE = 0x22;
-const COLON = 0x3a;
 /** Every escape that can stand for a letter of a name begins like this. */
 const ESCAPED_ASCII = String.raw`\u00`;
 
@@ -27,6 +25,8 @@ export function withHeadNames(bytes: Buffer, names: ReadonlyMap<string, string>)
     const at = text.indexOf(quoted);
     if (at < 0) continue;
     if (at >= headEnd || text.includes(quoted, at + 1)) return undefined;
+    // The quote is a part of a longer text, as in {"a\"model":"x"}.
+    if (text.charCodeAt(at - 1) === BACKSLASH) return undefined;
     const place = placeAt(text, at + quoted.length, own);
     if (!place) return undefined;
     places.push(place);
