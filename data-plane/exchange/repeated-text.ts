@@ -2,11 +2,8 @@
  * Recognises events that repeat an earlier one with another text, as most events of a stream do. Such events
  * need no parser. Pure.
  */
+import { BACKSLASH, COLON, QUOTE, SPACE, skipSpace, textOf } from './json-scan.ts';
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COLON = 0x3a;
-const SPACE = 0x20;
 /** Longest text that is searched for characters with a meaning, in bytes. */
 const TEXT_BYTES = 1024;
 /** Events that a stream may learn without a repetition: then its events differ in more than their texts. */
@@ -88,20 +85,14 @@ export class RepeatedText {
  * or any escape: another spelling of the name or the text could then be meant.
  */
 function surroundingsOf(event: Buffer, name: string, text: string): Surroundings | undefined {
-  const quotedName = Buffer.from(`"${name}"`);
-  const quotedText = Buffer.from(`"${text}"`);
-  const at = event.indexOf(quotedName);
-  if (at < 0 || event.includes(BACKSLASH) || event.includes(quotedName, at + 1)) return undefined;
-  const colon = afterSpace(event, at + quotedName.length);
-  const start = afterSpace(event, colon + 1);
+  const scannable = textOf(event);
+  const quotedName = `"${name}"`;
+  const quotedText = textOf(Buffer.from(`"${text}"`));
+  const at = scannable.indexOf(quotedName);
+  if (at < 0 || scannable.includes('\\') || scannable.includes(quotedName, at + 1)) return undefined;
+  const colon = skipSpace(scannable, at + quotedName.length);
+  const start = skipSpace(scannable, colon + 1);
   const end = start + quotedText.length;
-  if (event[colon] !== COLON || !event.subarray(start, end).equals(quotedText)) return undefined;
+  if (scannable.charCodeAt(colon) !== COLON || !scannable.startsWith(quotedText, start)) return undefined;
   return { before: Buffer.from(event.subarray(0, start + 1)), after: Buffer.from(event.subarray(end - 1)) };
-}
-
-/** The position of the first byte from `at` on that is no white space. */
-function afterSpace(bytes: Buffer, at: number): number {
-  let next = at;
-  while (next < bytes.length && (bytes[next] ?? 0) <= SPACE) next += 1;
-  return next;
 }
