@@ -36,8 +36,8 @@ import type { TextRange } from './omitted-texts.ts';
 import type { StringScanner } from './string-scanner.ts';
 
 /**
- * Members whose texts may be left out. Nothing in the gateway decides about a request by what such a text
- * says: no table of members, no check of a conversation, no limit. A test compares this list with the tables.
+ * Members whose texts may be left out. Nothing refuses or prices a request by such a text; affinity and seals
+ * read the bytes. A test compares this list with the tables.
  */
 export const TEXT_MEMBERS: ReadonlySet<string> = new Set(['content', 'text', 'arguments', 'output']);
 

@@ -35,6 +35,18 @@ export function quirkedBody(body: JsonObject, options: MemberQuirkOptions): Quir
   return draft;
 }
 
+/** Names of the members of the top level that `quirkedBody` changes or compares for these quirks. */
+export function quirkedMembers(quirks: readonly Quirk[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { kind, member, other } of quirks) {
+    const [name = ''] = (member ?? '').split('.');
+    if (name !== '') names.add(name);
+    if (kind === 'RENAME') names.add(other ?? '');
+    if (kind === 'NO_PARALLEL_TOOLS') names.add('tool_choice').add('parallel_tool_calls');
+  }
+  return names;
+}
+
 function apply(draft: Draft, quirk: Quirk, { dialect, reasoning }: MemberQuirkOptions): void {
   const steps = (quirk.member ?? '').split('.');
   switch (quirk.kind) {

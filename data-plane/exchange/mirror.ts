@@ -17,7 +17,7 @@ import { pointerOf } from '../dialects/member-table.ts';
 import type { Steps } from '../dialects/member-table.ts';
 import { UNKNOWN_MEMBERS } from '../limits.ts';
 import { replaceMembers } from './json-members.ts';
-import { quirkedBody } from './member-quirks.ts';
+import { quirkedBody, quirkedMembers } from './member-quirks.ts';
 import type { RequestBody } from './request-body.ts';
 
 /** Members to replace (JSON text) or to leave out (undefined). */
@@ -83,7 +83,7 @@ function editQuirks(
   { edits, removals }: { edits: Edits; removals: readonly Steps[] },
   options: Parameters<typeof quirkedBody>[1],
 ): string[] {
-  const known = removals.length > 0 ? withoutUnknown(body).value : body.exact;
+  const known = removals.length > 0 ? withoutUnknown(body).value : withWhole(body, options.quirks);
   const sent: JsonObject = { ...known };
   for (const [name, text] of edits) {
     if (text === undefined) delete sent[name];
@@ -93,6 +93,18 @@ function editQuirks(
   for (const name of changed)
     edits.set(name, quirked[name] === undefined ? undefined : writeJson(quirked[name]));
   return lost.filter((steps) => isSent(known, steps)).map(pointerOf);
+}
+
+/**
+ * The client's members, with all texts of those that these quirks concern. Placeholders may stand for long
+ * texts of the others.
+ */
+function withWhole(body: RequestBody, quirks: readonly Quirk[]): JsonObject {
+  const members = { ...body.outline };
+  for (const name of quirkedMembers(quirks)) {
+    if (Object.hasOwn(members, name)) members[name] = body.member(name);
+  }
+  return members;
 }
 
 /** Whether the client sent this member. */
