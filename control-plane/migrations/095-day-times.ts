@@ -1,15 +1,15 @@
 /** Creates the times of models by day, and the indexes from which filters of the audit log are read. */
 import { Migration } from '@mikro-orm/migrations';
-import { LOCK_MONEY } from './money-locks.ts';
 
 /**
  * Percentiles of the succeeded requests of all wallets; see usage/day-times.service.ts. `customers` is a set
- * of 64 bits, in which each customer sets the bit of its hash. `day_summed` has the number of requests in the
- * hours from which the times of a day were computed. The hours of these days are computed again, because
- * earlier sums of an hour have no customers.
+ * of 64 bits, in which each customer sets the bit of its hash. It is null in an hour that the release before
+ * computed, also after this migration. The job computes such hours again and finds them by the index.
+ * `day_summed` has the number of requests in the hours from which the times of a day were computed.
  */
 const DAYS = `
-  alter table usage_timing_all add column customers bigint not null default 0;
+  alter table usage_timing_all add column customers bigint;
+  create index usage_timing_all_unknown on usage_timing_all (hour) where customers is null;
   create table model_day_times (
     day date not null,
     model_name text not null,
@@ -24,7 +24,6 @@ const DAYS = `
     day date primary key,
     requests bigint not null check (requests >= 0)
   );
-  delete from hour_summed where hour > now() - interval '93 days';
 `;
 
 /** The actions and the actors of the log are read one by one along these indexes. */
@@ -36,6 +35,6 @@ const AUDIT = `
 /** Creates the tables and indexes. Jobs fill the tables. */
 export class DayTimes extends Migration {
   override up(): void {
-    for (const part of [LOCK_MONEY, DAYS, AUDIT]) this.addSql(part);
+    for (const part of [DAYS, AUDIT]) this.addSql(part);
   }
 }

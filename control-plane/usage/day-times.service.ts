@@ -40,25 +40,34 @@ export async function sumUpAllDays(em: EntityManager): Promise<void> {
 }
 
 async function sumUp(em: EntityManager, days: number): Promise<void> {
-  const changed = await query<{ day: string }>(
+  const recent = sql`hour >= date_trunc('day', now(), 'UTC') - make_interval(days => ${days})`;
+  for (const { day } of await changedDays(em, recent)) await sumUpDay(em, day);
+}
+
+/** Days whose hours changed, newest first. A day waits until the customers of all its hours are known. */
+function changedDays(em: EntityManager, hours: Statement): Promise<{ day: string }[]> {
+  return query(
     em,
     sql`
     select log.day::text from (select (hour at time zone 'UTC')::date as day,
         sum(requests)::bigint as requests
-      from hour_summed where hour >= date_trunc('day', now(), 'UTC') - make_interval(days => ${days})
-      group by 1) log
+      from hour_summed where ${hours} group by 1) log
     left join day_summed as done on done.day = log.day
-    where done.requests is distinct from log.requests order by log.day desc`,
+    where done.requests is distinct from log.requests
+      and not exists (select from usage_timing_all t where t.customers is null
+        and t.hour >= log.day::timestamp at time zone 'UTC'
+        and t.hour < (log.day + 1)::timestamp at time zone 'UTC')
+    order by log.day desc`,
   );
-  for (const { day } of changed) await sumUpDay(em, day);
 }
 
-/** Computes one day. The lock of the hours prevents that an hour changes meanwhile. */
+/** Computes one day, if it is still changed. The lock of the hours prevents that an hour changes meanwhile. */
 async function sumUpDay(em: EntityManager, day: string): Promise<void> {
   const start = sql`(${day}::timestamp at time zone 'UTC')`;
   const hours = sql`hour >= ${start} and hour < ${start} + interval '1 day'`;
   await inTransaction(em, async (inner) => {
     await query(inner, sql`select pg_advisory_xact_lock(hashtextextended('hour sums', 0))`);
+    if ((await changedDays(inner, hours)).length === 0) return;
     await query(inner, sql`delete from model_day_times where day = ${day}::date`);
     await query(inner, insertTimes(day, { rows: await timesIn(inner, hours), hours }));
     await query(

@@ -37,7 +37,13 @@ interface Requests {
 }
 
 /** Settles requests, and runs the jobs. */
-async function serve({ customers, at = yesterday, ...of }: Requests): Promise<void> {
+async function serve(requests: Requests): Promise<void> {
+  await settleAll(requests);
+  await sumUpHours(money.em());
+  await sumUpDays(money.em());
+}
+
+async function settleAll({ customers, at = yesterday, ...of }: Requests): Promise<void> {
   const owners = [...new Set(walletIds)].slice(0, customers);
   const records = owners.flatMap((walletId) =>
     Array.from({ length: OF_EACH }, () =>
@@ -49,8 +55,6 @@ async function serve({ customers, at = yesterday, ...of }: Requests): Promise<vo
     ),
   );
   await settle(money.em(), { node: { ...SYSTEM_ACTOR, kind: 'NODE', id: nodeId }, records });
-  await sumUpHours(money.em());
-  await sumUpDays(money.em());
 }
 
 const timesOf = async (modelName: string) => (await readDayTimes(money.em(), now)).get(modelName) ?? [];
@@ -89,6 +93,20 @@ describe('the times of a model by day', () => {
     await query(money.em(), sql`delete from usage_timing_all where ${hour}`);
     await sumUpAllDays(money.em());
     expect(await timesOf('late')).toEqual(changed);
+  });
+});
+
+describe('a day with an hour that a control plane of the release before computed', () => {
+  it('is computed after the hour was computed again with its customers', async () => {
+    await settleAll({ modelName: 'upgraded', customers: 12, latencyMs: 20, ttftMs: 10 });
+    await sumUpHours(money.em());
+    // The release before does not know the column, and notes the hour as computed.
+    await query(money.em(), sql`update usage_timing_all set customers = default`);
+    await sumUpDays(money.em());
+    expect(await timesOf('upgraded')).toEqual([]);
+    await sumUpHours(money.em());
+    await sumUpDays(money.em());
+    expect(await timesOf('upgraded')).toMatchObject([{ p50FirstTokenMs: 10, p50LatencyMs: 20 }]);
   });
 });
 

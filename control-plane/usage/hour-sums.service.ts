@@ -2,14 +2,14 @@
  * The job that computes the times of requests, the traffic of upstreams and nodes, and extra requests, by
  * hour. It computes whole hours from the rows of the usage log, outside of the settlement, so that a repeated
  * or interrupted run changes nothing. An hour is computed again when the log has another number of rows for
- * it.
+ * it, or when a control plane of an earlier release computed it without its customers.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { LOST_RACE } from '@gateway/shared/attempts';
 import { earlierOfBothClocks } from '../database/prune.ts';
 import { inTransaction, query, sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
-import { FAILED_CODES, FAILED_OUTCOMES } from '../status/uptime.rules.ts';
+import { FAILED_CODES, FAILED_OUTCOMES, UPTIME_DAYS } from '../status/uptime.rules.ts';
 import { BUCKET_BOUNDS_MS } from './timing.buckets.ts';
 
 /** Days for which the sums are kept: the longest range of a summary. */
@@ -19,6 +19,8 @@ const RECENT_HOURS = 50;
 /** Maximum number of hours that one run computes; the next run continues with earlier hours. */
 const HOURS_PER_RUN = 1000;
 const DAY_HOURS = 24;
+/** Days whose hours need their customers: those that day-times.service.ts computes, and a part of a day. */
+const CUSTOMERS_DAYS = UPTIME_DAYS + 3;
 /**
  * The frequent run computes an hour with more rows again only after it grew by a tenth, so that a busy hour
  * is not read in each run. The hourly run computes every changed hour.
@@ -70,7 +72,9 @@ function changedHours(em: EntityManager, { hours, grew }: HoursToCompute): Promi
     select log.hour::text from (select hour, sum(requests)::bigint as requests from usage_hour_all
       where ${hours} group by hour) log
     left join hour_summed as done on done.hour = log.hour
-    where done.requests is distinct from log.requests and ${grew}
+    where ((done.requests is distinct from log.requests and ${grew}) or exists (select from usage_timing_all t
+        where t.hour = log.hour and t.customers is null
+          and t.hour > now() - make_interval(days => ${CUSTOMERS_DAYS})))
       and not exists (select from usage_partition p
         where p.dropped_at is not null and log.hour >= p.lower_at and log.hour < p.upper_at)
     order by log.hour desc limit ${HOURS_PER_RUN}`,
