@@ -1,6 +1,5 @@
 /** Creates the sums of extra requests by hour: what second requests cost the operator. */
 import { Migration } from '@mikro-orm/migrations';
-import { LOCK_MONEY } from './money-locks.ts';
 
 /**
  * `requests` counts attempts that were cut because another upstream answered first, by the upstream that was
@@ -19,13 +18,9 @@ const TABLE = `
   );
 `;
 
-/**
- * Creates the table. Hours of earlier releases have no rows: their attempts have no mark. Later migrations,
- * which usually run in the same transaction, change tables of the ledger.
- */
+/** Creates the table. Hours of earlier releases have no rows: their attempts have no mark. */
 export class ExtraRequests extends Migration {
   override up(): void {
-    this.addSql(LOCK_MONEY);
     this.addSql(TABLE);
   }
 }
