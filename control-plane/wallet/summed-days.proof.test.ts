@@ -1,12 +1,13 @@
 /** The summed days of wallets equal the ledger after random batches of charges on many days. */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { createOrm } from '../database/orm.ts';
 import { query, queryRow, sql } from '../database/sql.ts';
 import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { CheckedDays } from '../migrations/092-checked-days.ts';
 import { settle } from '../usage/settlement.service.ts';
 import { checkInvariants } from './invariants.ts';
 import { requestLease } from './lease.service.ts';
@@ -127,4 +128,81 @@ it('days that a control plane of the release before has summed are compared with
   await change(1);
   expect(await query(money.em(), brokenUsageDays())).toHaveLength(1);
   await change(-1);
+});
+
+/** Thrown to roll the migration back. */
+class Rollback extends Error {}
+
+interface Range {
+  day: string;
+  lower: number;
+  upper: number;
+}
+
+/** The ranges that migration 092 creates after a statement, with the violations of all ranges. */
+async function rangesOfMigration(before: string): Promise<{ ranges: Range[]; violations: unknown[] }> {
+  const found: { ranges: Range[]; violations: unknown[] } = { ranges: [], violations: [] };
+  const migration = new CheckedDays(owner.em.getDriver(), owner.config);
+  migration.up();
+  const run = async (em: EntityManager): Promise<never> => {
+    await query(em, sql`drop table wallet_usage_range`);
+    await query(em, sql`drop index wallet_usage_day_last`);
+    await query(em, { text: before, values: [] });
+    for (const text of migration.getQueries()) await query(em, { text: String(text), values: [] });
+    found.ranges = await query(
+      em,
+      sql`select day::text, lower_seq::integer as lower, upper_seq::integer as upper
+        from wallet_usage_range order by lower_seq`,
+    );
+    found.violations = await query(em, brokenUsageDays());
+    throw new Rollback();
+  };
+  await owner.em
+    .fork()
+    .transactional(run)
+    .catch((error: unknown) => {
+      if (!(error instanceof Rollback)) throw error;
+    });
+  return found;
+}
+
+describe('the migration of a database with summed days', () => {
+  it('creates one range for each day, which equals the ledger', async () => {
+    const days = await query<{ day: string }>(
+      money.em(),
+      sql`select distinct day::text from wallet_usage_day order by day`,
+    );
+    const { ranges, violations } = await rangesOfMigration('select 1');
+    expect(ranges.map(({ day }) => ({ day }))).toEqual(days);
+    expect(ranges.length).toBeGreaterThan(1);
+    expect(violations).toEqual([]);
+  });
+
+  it('creates ranges up to the end of the summed days, without gaps', async () => {
+    const { end } = await queryRow<{ end: number }>(
+      money.em(),
+      sql`select next_seq::integer as end from wallet_usage_seal`,
+    );
+    const { ranges } = await rangesOfMigration('select 1');
+    expect(ranges.map(({ lower }) => lower)).toEqual([0, ...ranges.slice(0, -1).map(({ upper }) => upper)]);
+    expect(ranges.at(-1)?.upper).toBe(end);
+  });
+
+  it('creates one range for days that overlap because the clock was set back', async () => {
+    const { ranges, violations } = await rangesOfMigration(`delete from wallet_usage_day;
+      update wallet_usage_seal set next_seq = 100;
+      insert into wallet_usage_day values ('a', 'CASH', '2020-01-01', 3, 9, 1, 1, 1),
+        ('a', 'CASH', '2020-01-02', 30, 39, 1, 1, 1), ('b', 'CASH', '2020-01-03', 20, 29, 1, 1, 1),
+        ('b', 'CASH', '2020-01-04', 35, 36, 1, 1, 1), ('a', 'CASH', '2020-01-05', 50, 59, 1, 1, 1)`);
+    expect(ranges).toEqual([
+      { day: '2020-01-01', lower: 0, upper: 20 },
+      { day: '2020-01-04', lower: 20, upper: 50 },
+      { day: '2020-01-05', lower: 50, upper: 100 },
+    ]);
+    expect(JSON.stringify(violations)).not.toContain('begins with');
+  });
+
+  it('creates no range without summed days', async () => {
+    expect((await rangesOfMigration('delete from wallet_usage_day')).ranges).toEqual([]);
+  });
 });
