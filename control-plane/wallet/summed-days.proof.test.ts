@@ -148,7 +148,7 @@ async function rangesOfMigration(before: string): Promise<{ ranges: Range[]; vio
     await query(em, sql`drop table wallet_usage_range`);
     await query(em, sql`drop index wallet_usage_day_last`);
     await query(em, { text: before, values: [] });
-    for (const text of migration.getQueries()) await query(em, { text: String(text), values: [] });
+    for (const text of migration.getQueries()) await query(em, { text: `${text as string}`, values: [] });
     found.ranges = await query(
       em,
       sql`select day::text, lower_seq::integer as lower, upper_seq::integer as upper
