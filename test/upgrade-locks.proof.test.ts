@@ -82,8 +82,8 @@ describe('an upgrade from before 091-extra-requests', () => {
   it('ends while a transaction writes to the tables of the ledger', async () => {
     await migrate(database.url, before('091-extra-requests'));
     await traffic.query('begin');
-    await traffic.query(`lock table wallet_lease, ledger_account, ledger_entry, usage_entry, wallet, node_journal
-      in row exclusive mode`);
+    const tables = 'wallet_lease, ledger_account, ledger_entry, usage_entry, wallet, node_journal';
+    await traffic.query(`lock table ${tables} in row exclusive mode`);
     await migrate(database.url);
     await traffic.query('commit');
   });

@@ -61,7 +61,7 @@ function changedDays(em: EntityManager, hours: Statement): Promise<{ day: string
   );
 }
 
-/** Computes one day, if it is still changed. The lock of the hours prevents that an hour changes meanwhile. */
+/** Computes one day, if it is still changed. The lock of the hours keeps hours from changing meanwhile. */
 async function sumUpDay(em: EntityManager, day: string): Promise<void> {
   const start = sql`(${day}::timestamp at time zone 'UTC')`;
   const hours = sql`hour >= ${start} and hour < ${start} + interval '1 day'`;
