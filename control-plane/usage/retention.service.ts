@@ -27,7 +27,8 @@ export async function makePartitions(em: EntityManager, width: PartitionWidth = 
 /**
  * Drops partitions that ended more than `retentionDays` ago (at least 30; null keeps all) and returns their
  * names. Hourly sums, charges and the ledger are kept; `usage_partition` stores the totals of a dropped
- * one. `here` is this process's clock: a partition is dropped only if both clocks agree.
+ * one. `here` is this process's clock: a partition is dropped only if both clocks agree. Drops nothing while
+ * another session does. Rejects if an archived partition differs from its files.
  */
 export async function dropPartitions(
   em: EntityManager,
@@ -38,6 +39,7 @@ export async function dropPartitions(
   if (retentionDays === null) return dropped;
   while (dropped.length < DROPS_MAX) {
     const end = sql`${earlierOfBothClocks(here)} - ${retentionDays} * interval '1 day'`;
+    await query(em, sql`select usage_compare_archive(${end})`);
     const [row] = await query<{ name: string | null }>(em, sql`select usage_drop_partition(${end}) as name`);
     if (!row?.name) break;
     dropped.push(row.name);

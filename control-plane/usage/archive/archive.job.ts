@@ -36,8 +36,8 @@ export async function runArchive(parts: JobParts): Promise<void> {
   if (usageArchive === null || retentionDays === null) return;
   const target = openTarget(usageArchive, signal);
   try {
-    await archiveDue({ em, target, retentionDays, log, signal });
-    if (signal.aborted) return;
+    const result = await archiveDue({ em, target, retentionDays, log, signal });
+    if (signal.aborted || result === 'BUSY') return;
     const dropped = await dropPartitions(em(), retentionDays);
     if (dropped.length > 0)
       log?.({ level: 'info', message: 'Dropped archived partitions of the usage log.', dropped });
