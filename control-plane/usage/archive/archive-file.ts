@@ -4,7 +4,7 @@ import { readPage } from './log.ts';
 import type { LogPosition, Partition } from './log.ts';
 import { ParquetFile, readBack } from './parquet.ts';
 import type { ArchiveValue } from './columns.ts';
-import { noteUpload, recordFile } from './state.ts';
+import { noteUpload, recordFile, takenOver } from './state.ts';
 import type { ArchiveTarget } from './target.ts';
 
 /** Sizes of the files, in rows. They bound the memory and the time of one step. */
@@ -21,6 +21,8 @@ export interface FileParts {
   em(): EntityManager;
   target: ArchiveTarget;
   sizes: ArchiveSizes;
+  /** Whose turn it is. */
+  holder: string;
   /** Called between steps. Rejects if this instance must stop or another one archives. */
   proceed(): Promise<void>;
 }
@@ -51,30 +53,45 @@ export async function archiveFile(
   const found = await compare(parts, next, name);
   await parts.proceed();
   const isLast = await recordFile(parts.em(), next, { ...found, number: next.number, location });
-  if (isLast === undefined) throw differs(location, 'the rows of the log changed meanwhile');
+  if (isLast === undefined)
+    throw differs(location, found.rows === 0 ? 'it is empty' : 'the rows of the log changed meanwhile');
   return { last: found.last, isLast, rows: found.rows, location };
 }
 
+/**
+ * Writes the file. If its end fails, the file may exist nevertheless: the service's answer was lost, or another
+ * file has this name. The comparison that follows accepts only the right content.
+ */
 async function writeFile(parts: FileParts, next: NextFile, name: string): Promise<void> {
-  const { target, em } = parts;
+  const { target, em, holder } = parts;
   const upload = await target.begin(name);
-  await noteUpload(em(), { location: target.locate(name), upload });
+  const isNoted = await noteUpload(em(), holder, { location: target.locate(name), upload });
   const open = target.open(name, upload);
+  let isWritten = false;
   try {
+    if (!isNoted) throw takenOver();
     await writeRows(parts, next, (bytes) => open.write(bytes));
     await parts.proceed();
+    isWritten = true;
     await open.finish();
   } catch (error) {
     await open.close();
     // If the target is away, the next round discards the upload.
     await target.discard(name, upload).then(
-      () => noteUpload(em(), null),
+      () => noteUpload(em(), holder, null),
       () => undefined,
     );
+    if (isWritten && (await isThere(target, name))) return;
     throw error;
   }
   await open.close();
-  await noteUpload(em(), null);
+  await noteUpload(em(), holder, null);
+}
+
+/** Whether the file exists; false if the target cannot say. */
+async function isThere(target: ArchiveTarget, name: string): Promise<boolean> {
+  const size = await target.sizeOf(name).catch(() => undefined);
+  return size !== undefined;
 }
 
 async function writeRows(

@@ -4,6 +4,7 @@
  * crash continues after the last recorded file.
  */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { archiveFile } from './archive-file.ts';
 import type { ArchiveSizes, FileParts } from './archive-file.ts';
@@ -16,13 +17,16 @@ import {
   openUpload,
   requireArchive,
   takeTurn,
+  takenOver,
 } from './state.ts';
 import type { ArchiveTarget } from './target.ts';
 
 /** Rows in memory and rows of a file; a group takes less than 100 ms of the event loop. */
 export const ARCHIVE_SIZES: ArchiveSizes = { group: 4096, file: 1_048_576 };
-/** How long an instance may work on one step without a sign of life. */
+/** How long the turn of an instance lasts without a sign of life. */
 const TURN_SECONDS = 300;
+/** Signs of life in this time, also during one step: a part of an upload over a slow line takes minutes. */
+const RENEWALS = 5;
 /** After this time a round begins no further file, in ms, so that its result is seen. */
 const ROUND_MS = 20 * 60_000;
 
@@ -37,6 +41,8 @@ export interface ArchiveParts {
   /** Ends the round between two steps. */
   signal?: AbortSignal | undefined;
   sizes?: ArchiveSizes;
+  /** How long the turn lasts after the process was killed. */
+  turnSeconds?: number;
   /** This process's clock; a partition is due only if both clocks agree. */
   here?: Date;
 }
@@ -46,30 +52,49 @@ export type RoundResult = 'DONE' | 'PAUSED' | 'BUSY';
 
 /** Archives what is due. Rejects with an Error that says what to do if the target cannot be used. */
 export async function archiveDue(parts: ArchiveParts): Promise<RoundResult> {
-  const holder = randomBytes(8).toString('hex');
+  const turn = { holder: randomBytes(8).toString('hex'), seconds: parts.turnSeconds ?? TURN_SECONDS };
   await requireArchive(parts.em());
-  if (!(await takeTurn(parts.em(), holder, TURN_SECONDS))) return 'BUSY';
+  if (!(await takeTurn(parts.em(), turn.holder, turn.seconds))) return 'BUSY';
+  const ending = new AbortController();
+  const renewed = renew(parts, turn, ending.signal);
   try {
-    await discardOpen(parts);
+    await discardOpen(parts, turn);
     await parts.target.check();
-    return await archiveAll(parts, holder);
+    return await archiveAll(parts, turn);
   } catch (error) {
     if (parts.signal?.aborted) return 'PAUSED';
     throw error;
   } finally {
-    await giveTurn(parts.em(), holder);
+    ending.abort();
+    await renewed;
+    await giveTurn(parts.em(), turn.holder);
   }
 }
 
-async function archiveAll(parts: ArchiveParts, holder: string): Promise<RoundResult> {
+interface Turn {
+  holder: string;
+  seconds: number;
+}
+
+/** Renews the turn until the signal or until another holder has it. The database may be away meanwhile. */
+async function renew({ em }: ArchiveParts, { holder, seconds }: Turn, signal: AbortSignal): Promise<void> {
+  const pause = (seconds * 1000) / RENEWALS;
+  let isHeld = true;
+  while (isHeld && !signal.aborted) {
+    await delay(pause, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    isHeld = await (async () => takeTurn(em(), holder, seconds))().catch(() => true);
+  }
+}
+
+async function archiveAll(parts: ArchiveParts, { holder, seconds }: Turn): Promise<RoundResult> {
   const { em, target, signal, sizes = ARCHIVE_SIZES } = parts;
   const until = performance.now() + ROUND_MS;
   const proceed = async (): Promise<void> => {
     signal?.throwIfAborted();
-    if (!(await takeTurn(em(), holder, TURN_SECONDS)))
-      throw new Error('Another control plane took over the archive. It continues there.');
+    if (!(await takeTurn(em(), holder, seconds))) throw takenOver();
   };
-  const fileParts: FileParts = { em, target, sizes, proceed };
+  const fileParts: FileParts = { em, target, sizes, holder, proceed };
   for (const partition of await duePartitions(em(), parts.retentionDays, parts.here)) {
     const isComplete = await archivePartition(fileParts, partition, {
       log: parts.log,
@@ -92,17 +117,17 @@ async function archivePartition(
     const { last, isLast, rows, location } = await archiveFile(parts, { partition, number, after });
     log?.({ level: 'info', message: 'Archived requests of the usage log.', file: location, rows });
     if (isLast) return true;
-    after = last;
+    after = last ?? after;
   }
   return false;
 }
 
 /** Removes what a killed process left at this target. */
-async function discardOpen({ em, target }: ArchiveParts): Promise<void> {
+async function discardOpen({ em, target }: ArchiveParts, { holder }: Turn): Promise<void> {
   const open = await openUpload(em());
   if (!open) return;
   const name = open.location.slice(open.location.lastIndexOf('/') + 1);
   // The settings may name another target by now.
   if (target.locate(name) === open.location) await target.discard(name, open.upload);
-  await noteUpload(em(), null);
+  await noteUpload(em(), holder, null);
 }

@@ -1,12 +1,14 @@
 /** The state of the archive in PostgreSQL, which all instances of the control plane share. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { earlierOfBothClocks } from '../../database/prune.ts';
-import { query, queryOne, queryRow, sql, toDate } from '../../database/sql.ts';
+import { inTransaction, query, queryOne, queryRow, sql, toDate } from '../../database/sql.ts';
 import { rowsAfter } from './log.ts';
 import type { LogPosition, Partition } from './log.ts';
 
 /** Days for which no partition is dropped without its archive after the last control plane wanted one. */
 const WANTED_DAYS = 1;
+/** Advisory lock under which `usage_compare_archive` and `usage_drop_partition` work. */
+const DROP_LOCK = 7205117;
 
 /** A verified file of a partition. */
 export interface ArchivedFile {
@@ -55,6 +57,11 @@ export async function takeTurn(em: EntityManager, holder: string, seconds: numbe
   return rows.length > 0;
 }
 
+/** The error of a holder that lost its turn. */
+export function takenOver(): Error {
+  return new Error('Another control plane took over the archive. It continues there.');
+}
+
 /** Lets another holder archive at once. */
 export async function giveTurn(em: EntityManager, holder: string): Promise<void> {
   await query(em, sql`update usage_archive set held_until = '-infinity' where holder = ${holder}`);
@@ -72,16 +79,21 @@ export async function openUpload(
   return location && upload ? { location, upload } : undefined;
 }
 
-/** Notes the upload that begins; null when it is finished or discarded. */
+/**
+ * Notes the upload that begins; null when it is finished or discarded. Returns false and changes nothing if
+ * another holder has the turn.
+ */
 export async function noteUpload(
   em: EntityManager,
+  holder: string,
   open: { location: string; upload: string } | null,
-): Promise<void> {
-  await query(
+): Promise<boolean> {
+  const rows = await query(
     em,
     sql`update usage_archive set open_location = ${open?.location ?? null},
-      open_upload = ${open?.upload ?? null}`,
+      open_upload = ${open?.upload ?? null} where holder = ${holder} returning id`,
   );
+  return rows.length > 0;
 }
 
 /** The partitions whose retention time is over and whose archive is incomplete, oldest first. */
@@ -136,7 +148,7 @@ interface FileRow {
 
 /**
  * Records a file if PostgreSQL counts the same rows and charges in its range, and returns whether the
- * partition has no rows after it; undefined if they differ.
+ * partition has no rows after it; undefined if they differ, or if the file is empty and rows follow.
  */
 export async function recordFile(
   em: EntityManager,
@@ -156,20 +168,28 @@ export async function recordFile(
       from (select count(*) as rows, coalesce(sum(u.cost), 0)::bigint as cost,
           coalesce(sum(hashtextextended(u::text, 0)::numeric), 0) as fingerprint
         from usage_entry u where ${rowsAfter(partition, after)} and ${isIn}) counted
-      where counted.rows = ${rows}::bigint and counted.cost = ${cost}::bigint returning is_last`,
+      where counted.rows = ${rows}::bigint and counted.cost = ${cost}::bigint
+        and (counted.rows > 0 or not exists (select from usage_entry u where ${rest})) returning is_last`,
   );
   return row?.is_last;
 }
 
-/** Deletes the records of a partition that still has its rows, and returns how many files they named. */
+/**
+ * Deletes the records of a partition that still has its rows, and returns how many files they named. Waits
+ * while a partition is compared or dropped.
+ */
 export async function forgetFiles(em: EntityManager, partition: string): Promise<number> {
-  const rows = await query(
-    em,
-    sql`delete from usage_archive_file f using usage_partition p
-      where f.partition_name = ${partition} and p.name = f.partition_name and p.dropped_at is null
-      returning f.number`,
-  );
-  return rows.length;
+  return inTransaction(em, async (inner) => {
+    // A later statement sees the result of the drop for which this one waits.
+    await query(inner, sql`select pg_advisory_xact_lock(${DROP_LOCK})`);
+    const rows = await query(
+      inner,
+      sql`delete from usage_archive_file f using usage_partition p
+        where f.partition_name = ${partition} and p.name = f.partition_name and p.dropped_at is null
+        returning f.number`,
+    );
+    return rows.length;
+  });
 }
 
 /** Figures that operators watch. */
