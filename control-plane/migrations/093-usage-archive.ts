@@ -47,9 +47,9 @@ const FILES = `
 
 /**
  * Compares all rows of the oldest expired partition whose files are complete with the files, and notes the
- * result for a day, while an archive is wanted. This takes minutes, so it is a transaction of its own: a drop that then waits too long for
- * its table does not lose the result. Returns the partition; null if there is none or another session compares
- * or drops.
+ * result for a day, while an archive is wanted. The transaction takes minutes. It is separate from the
+ * drop, so that a drop that waits too long for its table does not lose the result. Returns the partition;
+ * null if there is none or another session compares or drops.
  */
 const COMPARING = `
   create function usage_compare_archive(p_before timestamptz) returns text

@@ -21,7 +21,7 @@ export interface FileParts {
   em(): EntityManager;
   target: ArchiveTarget;
   sizes: ArchiveSizes;
-  /** Whose turn it is. */
+  /** Id of the round that has the turn. */
   holder: string;
   /** Called between steps. Rejects if this instance must stop or another one archives. */
   proceed(): Promise<void>;
@@ -59,8 +59,8 @@ export async function archiveFile(
 }
 
 /**
- * Writes the file. If its end fails, the file may exist nevertheless: the service's answer was lost, or another
- * file has this name. The comparison that follows accepts only the right content.
+ * Writes the file. If its end fails, the file may exist nevertheless: the service's answer was lost, or
+ * another file has this name. The comparison that follows accepts only the right content.
  */
 async function writeFile(parts: FileParts, next: NextFile, name: string): Promise<void> {
   const { target, em, holder } = parts;
