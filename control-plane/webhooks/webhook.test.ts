@@ -168,14 +168,15 @@ describe('webhooks', () => {
     await query(house.em(), sql`update users set role = 'ADMIN' where email = 'quick@example.com'`);
     await house.create({ url: other.url, by: quick });
     const quickId = pick<string>(await quick.send('{ viewer { id } }'), 'viewer', 'id');
-    stage.receiver.pauseMs = 3000;
+    stage.receiver.pauseMs = 10_000;
     await house.happen();
     await house.happen();
     const event = { type: 'KEY_DISABLED', data: {} } as const;
     await inTransaction(house.em(), (inner) => recordWebhook(inner, quickId, event));
     const all = stage.worker.deliverDue();
-    await vi.waitFor(() =>
-      expect([other, stage.receiver].map(({ received }) => received.length)).toEqual([1, 1]),
+    await vi.waitFor(
+      () => expect([other, stage.receiver].map(({ received }) => received.length)).toEqual([1, 1]),
+      { timeout: 9_000 },
     );
     expect((await house.listed()).map(({ state }) => state)).toEqual(['PENDING', 'PENDING']);
     await stage.worker.stop();
