@@ -14,8 +14,13 @@ import type { BucketSettings } from '../../control-plane/process/archive-setting
 /** Folder of the server with one folder for each upload. */
 const UPLOADS = '._S3rver_uploads';
 
-/** Answers a request instead of the server, or undefined to pass it on. */
-export type Fault = (request: IncomingMessage) => { status: number; body?: string } | 'cut' | undefined;
+/**
+ * Answers a request instead of the server, or undefined to pass it on. 'cut' ends the connection before the
+ * server has the request, 'lost' when the server has answered it.
+ */
+export type Fault = (
+  request: IncomingMessage,
+) => { status: number; body?: string } | 'cut' | 'lost' | undefined;
 
 export interface BucketServer {
   settings: BucketSettings;
@@ -49,6 +54,7 @@ export async function startBucketServer(): Promise<BucketServer> {
     const instead = fault(incoming);
     const upload = new URL(incoming.url ?? '', 'http://bucket').searchParams.get('uploadId');
     if (instead === 'cut') incoming.socket.destroy();
+    else if (instead === 'lost') passOn(incoming, outgoing, port, () => incoming.socket.destroy());
     else if (instead)
       outgoing.writeHead(instead.status, { 'content-type': 'application/xml' }).end(instead.body);
     else if (incoming.method === 'DELETE' && upload !== null) void abort(upload, outgoing);
@@ -77,10 +83,11 @@ export async function startBucketServer(): Promise<BucketServer> {
   };
 }
 
-/** Passes a request on with its Host header, which is signed. */
-function passOn(incoming: IncomingMessage, outgoing: ServerResponse, port: number): void {
+/** Passes a request on with its Host header, which is signed. `lose` is called instead of the answer. */
+function passOn(incoming: IncomingMessage, outgoing: ServerResponse, port: number, lose?: () => void): void {
   const { method, url: target, headers } = incoming;
   const onward = request({ host: '127.0.0.1', port, method, path: target, headers }, (answer) => {
+    if (lose) return void answer.on('end', lose).resume();
     outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
     answer.pipe(outgoing);
   });
