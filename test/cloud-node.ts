@@ -61,6 +61,8 @@ const TOKEN_MS = 50;
 interface Clocks {
   monotonic: number;
   wall: number;
+  /** Where the machine's monotonic clock stands still for the node, in ms; undefined if it goes on. */
+  stoppedAt?: number;
 }
 
 /** A node, its fake cloud, and the means to change both. */
@@ -86,7 +88,7 @@ export interface CloudNode {
 /** Starts both. Tokens and temporary keys live this long, in ms. */
 export async function startCloud(kind: CloudKind, livesMs: number): Promise<CloudNode> {
   const clocks: Clocks = { monotonic: 0, wall: 0 };
-  const now = () => performance.now() + clocks.monotonic;
+  const now = () => (clocks.stoppedAt ?? performance.now()) + clocks.monotonic;
   const tokens = new TokenServer(livesMs, now);
   const upstream = await startUpstream(() => ANSWER);
   const pair = kind === 'Entra certificate' ? await selfSigned(['gateway'], 'RSA') : undefined;

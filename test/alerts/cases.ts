@@ -206,7 +206,7 @@ const BACKGROUND: readonly AlertCase[] = [
     ...{ quiet: [5, 10], fires: 18 },
   },
   {
-    // Nothing was ever archived.
+    // No file was archived before.
     alert: 'GatewayUsageArchiveLate',
     series: {
       'gateway_usage_archive_pending_partitions{instance="c1"}': '0+0x500 1+0x200',

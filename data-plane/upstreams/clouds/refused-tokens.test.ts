@@ -50,6 +50,7 @@ describe('the identity of a node', () => {
 describe('a credential', () => {
   it('is not suspended by one refused token, however many requests wait for it', async () => {
     cloud = await startCloud('Entra client secret', LIFE_MS);
+    cloud.clocks.stoppedAt = performance.now();
     cloud.tokens.refusal = REFUSAL;
     expect(await callTogether(10)).toEqual(Array(10).fill(502));
     // These meet the refusal that the node remembers for a second.
