@@ -33,7 +33,7 @@ export type RecordedActor = Pick<AuditRow, 'actorKind' | 'actorId' | 'actorLabel
 
 /**
  * Actors whose name contains the text, those of the newest events first. The index is read once per actor.
- * With more than `SEARCHED_MAX` actors, the rest is left out.
+ * Ids grow with time: of more than `SEARCHED_MAX` actors, the oldest are left out.
  */
 export function recordedActors(em: EntityManager, text: string): Promise<RecordedActor[]> {
   return query<RecordedActor>(
@@ -41,12 +41,12 @@ export function recordedActors(em: EntityManager, text: string): Promise<Recorde
     sql`
     with recursive found as (
       (select coalesce(actor_id, '') as id, actor_kind as kind from audit_event
-        order by coalesce(actor_id, ''), actor_kind limit 1)
+        order by coalesce(actor_id, '') desc, actor_kind desc limit 1)
       union all
       select next.* from found cross join lateral (
         select coalesce(actor_id, '') as id, actor_kind as kind from audit_event
-        where (coalesce(actor_id, ''), actor_kind) > (found.id, found.kind)
-        order by coalesce(actor_id, ''), actor_kind limit 1) next)
+        where (coalesce(actor_id, ''), actor_kind) < (found.id, found.kind)
+        order by coalesce(actor_id, '') desc, actor_kind desc limit 1) next)
     select found.kind as "actorKind", nullif(found.id, '') as "actorId", newest.actor_label as "actorLabel"
     from (select * from found limit ${SEARCHED_MAX}) found cross join lateral (
       select seq, actor_label from audit_event e
