@@ -209,11 +209,13 @@ export const PLACES_PER_ACCOUNT = 50;
 
 /** Password hashes that one process computes at once. Each takes 64 MiB and a core for 0.1 s. */
 export const HASHES_AT_ONCE = 2;
-/** Hashes that run or wait. Those of signed-in users run before those of strangers. */
+/**
+ * Hashes that run or wait. Strangers' run last, network by network. A few networks cannot fill all places.
+ */
 export const HASHES: ShareLimits = {
-  anonymous: { perCaller: 16, upTo: 48 },
-  user: { perCaller: 4, upTo: 60 },
-  admin: { perCaller: 4, upTo: 64 },
+  anonymous: { perCaller: 8, upTo: 192 },
+  user: { perCaller: 4, upTo: 240 },
+  admin: { perCaller: 4, upTo: 256 },
   node: { perCaller: 0, upTo: 0 },
 };
 /** Time of a core that hashes of strangers take, in ms. More of them wait. */
