@@ -101,6 +101,7 @@ describe.skipIf(!ready)('the audit log of administrators', () => {
       await page.keyboard.type('wallet');
       await page.keyboard.press('Enter');
       await page.waitForURL(/action=walletAdjust/);
+      await focused(page.getByRole('button', { name: /^Action\s?walletAdjust$/ }));
       await page.getByRole('combobox', { name: 'Actor, by e-mail address or name' }).focus();
       await page.keyboard.type('system (the gateway)');
       await page.getByRole('button', { name: /^Actor\s?system \(the gateway\)$/ }).waitFor();

@@ -9,6 +9,8 @@ export interface AlertCase {
   quiet: readonly number[];
   /** When it fires; none for a case that shows what must not page. */
   fires?: number;
+  /** Minutes between two evaluations of the rules; 1 unless given. A case of days takes more. */
+  every?: number;
   /** Labels of the firing alert besides its severity. */
   labels?: Readonly<Record<string, string>>;
 }
@@ -185,12 +187,12 @@ const BACKGROUND: readonly AlertCase[] = [
     // Without ClickHouse there is no comparison, and 0 is no time.
     alert: 'GatewayUsageExportUncompared',
     series: { 'gateway_usage_export_compared_timestamp_seconds{instance="c1"}': '0+0x5000' },
-    quiet: [4000],
+    ...{ quiet: [4000], every: 10 },
   },
   {
     alert: 'GatewayUsageExportUncompared',
     series: { 'gateway_usage_export_compared_timestamp_seconds{instance="c1"}': '60+0x5000' },
-    ...{ quiet: [2800], fires: 2900 },
+    ...{ quiet: [2800], fires: 2900, every: 10 },
   },
   {
     alert: 'GatewayUsageExportNeverCompared',
@@ -198,7 +200,7 @@ const BACKGROUND: readonly AlertCase[] = [
       'gateway_usage_answers_total{by="clickhouse",instance="c1"}': '1+1x3000',
       'gateway_usage_export_compared_timestamp_seconds{instance="c1"}': '0+0x3000',
     },
-    ...{ quiet: [1000], fires: 1600 },
+    ...{ quiet: [1000], fires: 1600, every: 10 },
   },
   {
     alert: 'GatewayUsageExportLate',

@@ -46,7 +46,8 @@ function testOf({ alert, series, quiet, fires, labels = {} }: AlertCase): object
 async function complaints(one: AlertCase): Promise<string> {
   const folder = mkdtempSync(path.join(tmpdir(), 'gateway-alerts-'));
   const file = path.join(folder, 'test.yaml');
-  writeFileSync(file, stringify({ rule_files: [RULES], evaluation_interval: '1m', tests: [testOf(one)] }));
+  const evaluated = { rule_files: [RULES], evaluation_interval: `${one.every ?? 1}m` };
+  writeFileSync(file, stringify({ ...evaluated, tests: [testOf(one)] }));
   try {
     await promisify(execFile)('promtool', ['test', 'rules', file]);
     return '';
