@@ -209,9 +209,7 @@ export const PLACES_PER_ACCOUNT = 50;
 
 /** Password hashes that one process computes at once. Each takes 64 MiB and a core for 0.1 s. */
 export const HASHES_AT_ONCE = 2;
-/**
- * Hashes that run or wait. Strangers' run last, network by network. A few networks cannot fill all places.
- */
+/** Hashes that run or wait, strangers' last and by network: a few networks cannot fill all places. */
 export const HASHES: ShareLimits = {
   anonymous: { perCaller: 8, upTo: 192 },
   user: { perCaller: 4, upTo: 240 },
