@@ -86,7 +86,7 @@ export class Bill {
   readonly #parts: BillParts;
   /** Failed and skipped attempts; undefined for most requests, which have none. */
   #tried: AttemptList | undefined;
-  /** When the last of these attempts ended, in ms of the monotonic clock. */
+  /** When the attempt after these began, in ms of the monotonic clock. */
   #attemptedAt = 0;
   #tokens = UNKNOWN_TOKENS;
   #losses = 0;
@@ -105,10 +105,10 @@ export class Bill {
     return this.#charged;
   }
 
-  /** Notes a failed or skipped attempt. */
-  attempted(attempt: AttemptRecord): void {
+  /** Notes a failed or skipped attempt. Another attempt begins now, or began at `nextStartedAt`. */
+  attempted(attempt: AttemptRecord, nextStartedAt = performance.now()): void {
     this.#tried = withAttempt(this.#tried, attempt);
-    this.#attemptedAt = performance.now();
+    this.#attemptedAt = nextStartedAt;
   }
 
   /** Begins the trace of an attempt. */

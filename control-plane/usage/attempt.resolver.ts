@@ -14,8 +14,8 @@ export const AttemptOutcomeEnum = describeEnum<AttemptOutcome>('AttemptOutcome',
   BROKE_OFF: 'The answer broke off while it was relayed.',
   FAILED: 'The upstream refused or gave no usable answer; the next upstream was tried, if there was one.',
   CUT:
-    'The request was cut meanwhile, by the client or because its key was stopped, or (lost_race) another ' +
-    'upstream answered first.',
+    'The request was cut meanwhile: by the client, because its key was stopped, because another upstream ' +
+    'answered first (lost_race), or because another upstream refused the request.',
   SKIPPED: 'The upstream was skipped without being asked; errorCode says why.',
 });
 

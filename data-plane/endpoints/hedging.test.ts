@@ -99,6 +99,9 @@ describe('a slow answer of a hedged model', () => {
       routeId: 'route 0',
       tried: { attempts: [{ routeId: 'route 1', errorCode: 'lost_race', cost: '101' }, {}] },
     });
+    // The time of the winner includes its wait before the second request.
+    const [lost, won] = node.ledger.charges[0]?.tried?.attempts ?? [];
+    expect(won?.ms).toBeGreaterThan(lost?.ms ?? Infinity);
     await vi.waitFor(() => expect(second.openSockets()).toBe(0));
   });
 

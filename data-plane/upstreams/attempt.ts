@@ -77,7 +77,8 @@ export interface AttemptOptions {
 
 /** Receives a notification of every attempt, except the attempt whose answer is delivered. */
 export interface AttemptObserver {
-  attempted(attempt: AttemptRecord): void;
+  /** `nextStartedAt`: when the attempt that goes on began, in ms of the monotonic clock; now unless given. */
+  attempted(attempt: AttemptRecord, nextStartedAt?: number): void;
   /** Begins the trace of an attempt; undefined if the request is not traced. */
   traced?(candidate: Candidate): AttemptTrace | undefined;
 }

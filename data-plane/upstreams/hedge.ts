@@ -80,13 +80,15 @@ export class Hedges {
             return (own) => perform(begun, own);
           },
           decided: ({ secondWon, loser, error }) => {
-            if (second) notify.decided(second.candidate, secondWon);
-            const lost = loser === 'second' ? second : loser && attempt;
-            if (!lost) return;
+            if (!second) return;
+            notify.decided(second.candidate, secondWon);
+            if (!loser) return;
+            const [lost, kept] = loser === 'second' ? [second, attempt] : [attempt, second];
             const at = this.#now();
             const failure = error && { error, cut: true, status: null, at };
             if (!failure) notify.lost(lost.candidate);
-            observer?.attempted(failure ? failedAttempt(lost, failure) : lostAttempt(lost, at));
+            const record = failure ? failedAttempt(lost, failure) : lostAttempt(lost, at);
+            observer?.attempted(record, kept.startedAt);
           },
         }));
     this.#times.answered(model, this.#now() - startedAt, this.#now());
