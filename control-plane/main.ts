@@ -72,20 +72,24 @@ async function start(settings: Settings, environment: NodeJS.ProcessEnv): Promis
 
 async function main(): Promise<void> {
   const environment = readEnvironment();
-  const stop = await start(readSettings(environment), environment);
   let stopping = false;
   const end = (): void => {
     if (stopping) return;
     stopping = true;
     setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
-    stop().then(
-      () => process.exit(0),
-      () => process.exit(1),
-    );
+    started
+      .then((stop) => stop())
+      .then(
+        () => process.exit(0),
+        () => process.exit(1),
+      );
   };
+  // A signal may come as soon as the port answers, which is before the start has ended.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, end);
   // The supervisor that started this process is gone, so nothing else would stop it.
   process.on('disconnect', end);
+  const started = start(readSettings(environment), environment);
+  await started;
 }
 
 main().catch((error: unknown) => {
