@@ -2,6 +2,7 @@
  * Events between all control planes, over PostgreSQL notifications: published in a transaction and delivered
  * at its commit. They carry ids only; subscribers read the rows.
  */
+import { setMaxListeners } from 'node:events';
 import { createPubSub } from '@graphql-yoga/subscription';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Listener } from './listener.ts';
@@ -41,7 +42,10 @@ export type Bus = ReturnType<typeof createBus>;
 
 /** Creates the event bus of this process. Subscriptions name topic and audience as `topics` and `topicId`. */
 export function createBus() {
-  return createPubSub<Record<string, [string, Event]>>();
+  const eventTarget = new EventTarget();
+  // Other limits bound the subscriptions. Node.js would warn above ten listeners of one topic.
+  setMaxListeners(0, eventTarget);
+  return createPubSub<Record<string, [string, Event]>>({ eventTarget });
 }
 
 /** Publishes at the commit that the object changed. `audience` is the id of a user, or EVERYBODY. */
