@@ -16,6 +16,7 @@ import type { Context } from './graphql/context.ts';
 import { DocumentStore } from './graphql/document-store.ts';
 import { maskError } from './graphql/errors.ts';
 import type { ErrorLog } from './graphql/errors.ts';
+import { plainListPlugin } from './graphql/plain-list.ts';
 import { createBus, listenForEvents } from './database/events.ts';
 import { Budget } from './budget/budget.ts';
 import { chargeTo, limitsPlugin } from './budget/budget.plugin.ts';
@@ -34,7 +35,7 @@ import type { ContentKeys } from './intelligence/content-keys.ts';
 import { InstanceBus } from './playground/instance-bus.ts';
 import { serveWebhook } from './payments/card/webhook.routes.ts';
 import { Playground } from './playground/playground.ts';
-import { createSchema } from './schema/schema.ts';
+import { createSchema, USAGE_RECORDS } from './schema/schema.ts';
 import type { Settings } from './process/settings.ts';
 import { serveFeeds } from './status/feed.routes.ts';
 import { tracingPlugin } from './tracing/tracing.plugin.ts';
@@ -191,6 +192,7 @@ function createApollo(schema: GraphQLSchema, parts: ApolloParts): ApolloServer<C
     plugins: [
       ...(parts.tracing ? [tracingPlugin(parts.tracing)] : []),
       limitsPlugin(schema, parts),
+      plainListPlugin(schema, USAGE_RECORDS),
       ApolloServerPluginLandingPageDisabled(),
     ],
     // Apollo's log may quote operations, which can hold client content.

@@ -80,6 +80,8 @@ export interface Context {
   batches: Batches;
   /** Cost of this operation and the budget left; null before it is charged, and for nodes. */
   budget: BudgetState | null;
+  /** The converted list of a mutation with many records, if it was converted; see graphql/plain-list.ts. */
+  plainList?: readonly unknown[];
   /** Sets the session cookie, or clears it with null. A WebSocket cannot set it: throws BAD_USER_INPUT. */
   setSession(token: string | null, expiresAt?: Date): void;
 }

@@ -8,6 +8,9 @@ import { passPlainList } from '../graphql/plain-list.ts';
 import type { Bus } from '../database/events.ts';
 import { resolvers } from './resolvers.ts';
 
+/** The records of a usage report: up to 500, several times a second. */
+export const USAGE_RECORDS = { mutation: 'nodeUsageReport', member: 'records' };
+
 /**
  * The executable schema. Throws if a root field has neither `Authorized` nor `Public`, or a field has no
  * rule.
@@ -21,7 +24,7 @@ export function createSchema(bus: Bus): GraphQLSchema {
     skipCheck: true,
     pubSub: { publish: refuseToPublish, subscribe: subscribeTo(bus) },
   });
-  passPlainList(schema, { mutation: 'nodeUsageReport', member: 'records' });
+  passPlainList(schema, USAGE_RECORDS);
   const unruled = fieldsWithoutRule(schema);
   if (unruled.length > 0)
     throw new Error(`Root fields without a role: ${unruled.join(', ')}. Add @Authorized or @Public.`);
