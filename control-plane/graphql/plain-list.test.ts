@@ -39,7 +39,7 @@ describe('before GraphQL', () => {
   const schema = buildSchema(SCHEMA);
   const plugin = plainListPlugin(schema, { mutation: 'report', member: 'items' });
 
-  /** What the plugin leaves of the variables, and what it passes to the resolver. */
+  /** The variables after the plugin, and the list that it passes to the resolver. */
   async function resolved(source: string, variables: Record<string, unknown>): Promise<unknown[]> {
     const [operation] = parse(source).definitions;
     const request = { variables };

@@ -43,6 +43,7 @@ import { PersonalItems } from './040-personal-items.ts';
 import { PlayMoney } from './041-play-money.ts';
 import { LearnedItems } from './042-learned-items.ts';
 import { PersonalShare } from './043-personal-share.ts';
+import { PlannedPosts } from './044-planned-posts.ts';
 import { CachedTokens } from './045-cached-tokens.ts';
 import { UpstreamTokens } from './046-upstream-tokens.ts';
 import { ConfigLeases } from './047-config-leases.ts';
@@ -121,6 +122,7 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '041-play-money', class: PlayMoney },
   { name: '042-learned-items', class: LearnedItems },
   { name: '043-personal-share', class: PersonalShare },
+  { name: '044-planned-posts', class: PlannedPosts },
   { name: '045-cached-tokens', class: CachedTokens },
   { name: '046-upstream-tokens', class: UpstreamTokens },
   { name: '047-config-leases', class: ConfigLeases },

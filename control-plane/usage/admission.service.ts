@@ -8,7 +8,7 @@ import { lockLeases } from '../wallet/lease.rows.ts';
 import type { Lease } from '../wallet/lease.rows.ts';
 import { beyondGrant, chargeOf, malformedReason, refusalReason } from './settlement.rules.ts';
 import type { References, ReportedUsage } from './settlement.rules.ts';
-import { earlierCharges } from './usage.rows.ts';
+import { chargesAt, earlierCharges } from './usage.rows.ts';
 import type { EarlierCharge } from './usage.rows.ts';
 
 /** Reason of a refused record whose request was settled with another position, lease or amount. */
@@ -58,9 +58,10 @@ async function refuseForeign(
   { nodeId, records }: { nodeId: string; records: readonly ReportedUsage[] },
 ): Promise<void> {
   const { refusals } = admission;
-  const earlierOnes = await earlierCharges(em, {
-    positions: records.flatMap((usage) => chargeOf(usage) ?? []),
-  });
+  const earlierOnes = await chargesAt(
+    em,
+    records.flatMap((usage) => chargeOf(usage) ?? []),
+  );
   const known = {
     ...(await readReferences(em, admission, { nodeId, records })),
     settled: settledIn(records, earlierOnes),
@@ -130,7 +131,10 @@ async function refuseBeyondGrant(em: EntityManager, admission: Admission): Promi
   const remaining = await remainingGrants(em, [...admission.leases.values()]);
   if (beyondGrant(charges, remaining).size === 0) return;
   // Charges settled before need no grant again. They are looked up only here, because this is rare.
-  const known = await earlierCharges(em, { requestIds: charges.map(({ requestId }) => requestId) });
+  const known = await earlierCharges(
+    em,
+    charges.map(({ requestId }) => requestId),
+  );
   const settled = new Set(known.map(({ requestId }) => requestId));
   const beyond = beyondGrant(
     charges.filter(({ requestId }) => !settled.has(requestId)),

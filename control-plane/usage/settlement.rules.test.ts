@@ -8,6 +8,7 @@ import {
   chargeOf,
   malformedReason,
   planSettlement,
+  runsOf,
   refusalReason,
   storableCount,
   storableIp,
@@ -247,5 +248,25 @@ describe('a reported record', () => {
   test('keeps its IP address only if the database can store it', () => {
     const addresses = ['192.0.2.7', '2001:db8::1', 'fe80::1%eth0', 'somewhere', '', null];
     expect(addresses.map(storableIp)).toEqual(['192.0.2.7', '2001:db8::1', null, null, null, null]);
+  });
+});
+
+describe('positions of charges', () => {
+  const at = (journalId: string, ...seqs: number[]) => seqs.map((seq) => ({ journalId, seq }));
+
+  test('are one run for each journal without gaps, in any order and repeated', () => {
+    expect(runsOf([...at('a', 3, 1, 2, 2), ...at('b', 9)])).toEqual([
+      { journalId: 'a', first: 1, last: 3 },
+      { journalId: 'b', first: 9, last: 9 },
+    ]);
+  });
+
+  test('make a run for each gap, so that a run never contains another position', () => {
+    expect(runsOf(at('a', 2, 1, 5, 2 ** 52))).toEqual([
+      { journalId: 'a', first: 1, last: 2 },
+      { journalId: 'a', first: 5, last: 5 },
+      { journalId: 'a', first: 2 ** 52, last: 2 ** 52 },
+    ]);
+    expect(runsOf([])).toEqual([]);
   });
 });

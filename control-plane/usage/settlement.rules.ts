@@ -58,6 +58,19 @@ export interface References {
   walletsOfKeys: ReadonlyMap<string, string>;
 }
 
+/** The position of a charge: its journal, and its number there. */
+export interface JournalPosition {
+  journalId: string;
+  seq: number;
+}
+
+/** Consecutive positions of a journal, with the first and the last number. */
+export interface JournalRun {
+  journalId: string;
+  first: number;
+  last: number;
+}
+
 /** A reported request that cost money; `amount` is in micro-USD. */
 export interface Charge {
   requestId: string;
@@ -117,6 +130,19 @@ export function planSettlement(
     plan.leaseDebits.set(leaseId, { ...giftFirst(amount, holdings.get(leaseId)?.gift ?? 0n), count });
   }
   return plan;
+}
+
+/** The positions as the fewest runs that contain no other position. */
+export function runsOf(positions: readonly JournalPosition[]): JournalRun[] {
+  const runs: JournalRun[] = [];
+  for (const [journalId, list] of Map.groupBy(positions, (position) => position.journalId)) {
+    let run: JournalRun | undefined;
+    for (const seq of list.map((position) => position.seq).sort((one, other) => one - other)) {
+      if (run && seq <= run.last + 1) run.last = seq;
+      else runs.push((run = { journalId, first: seq, last: seq }));
+    }
+  }
+  return runs;
 }
 
 /**

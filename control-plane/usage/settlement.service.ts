@@ -136,7 +136,10 @@ async function compareWithEarlier(
   records: readonly ReportedUsage[],
 ): Promise<{ duplicates: number; refusals: Refusal[] }> {
   if (records.length === 0) return { duplicates: 0, refusals: [] };
-  const earlier = await earlierCharges(em, { requestIds: records.map((usage) => usage.requestId) });
+  const earlier = await earlierCharges(
+    em,
+    records.map((usage) => usage.requestId),
+  );
   const byId = new Map(earlier.map((charge) => [charge.requestId, charge]));
   const refusals: Refusal[] = [];
   for (const usage of records) {

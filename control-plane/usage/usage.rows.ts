@@ -2,10 +2,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
 import { query, sql } from '../database/sql.ts';
+import type { Statement } from '../database/sql.ts';
 import { insertEntries } from './entry.columns.ts';
 import type { StoredUsage } from './entry.columns.ts';
-import { storableTime } from './settlement.rules.ts';
-import type { Charge, ReportedUsage } from './settlement.rules.ts';
+import { runsOf, storableTime } from './settlement.rules.ts';
+import type { Charge, JournalPosition, ReportedUsage } from './settlement.rules.ts';
 
 /**
  * Reported times may be this old, in hours; older ones are stored as the present time. A lease lasts a day
@@ -79,24 +80,46 @@ export async function insertCharges(em: EntityManager, charges: readonly Settled
   );
 }
 
-/** Charges that were settled before with one of the request ids or journal positions. */
+/** Charges that were settled before with one of the request ids. */
 export async function earlierCharges(
   em: EntityManager,
-  wanted: { requestIds: readonly string[] } | { positions: readonly { journalId: string; seq: number }[] },
+  requestIds: readonly string[],
 ): Promise<EarlierCharge[]> {
-  const condition =
-    'requestIds' in wanted
-      ? sql`request_id = any(${[...wanted.requestIds]}::text[])`
-      : sql`(journal_id, seq) in (select * from
-        unnest(${wanted.positions.map(({ journalId }) => journalId)}::text[],
-        ${wanted.positions.map(({ seq }) => seq)}::bigint[]))`;
+  if (requestIds.length === 0) return [];
+  return readCharges(
+    em,
+    sql`select ${CHARGE} from usage_charge c where c.request_id = any(${requestIds}::text[])`,
+  );
+}
+
+/** Charges that were settled before with one of the journal positions. */
+export async function chargesAt(
+  em: EntityManager,
+  positions: readonly JournalPosition[],
+): Promise<EarlierCharge[]> {
+  if (positions.length === 0) return [];
+  const runs = runsOf(positions);
+  // A node reports its charges without gaps, so that one look-up in the index is enough for all of them.
+  return readCharges(
+    em,
+    sql`select ${CHARGE} from unnest(${runs.map(({ journalId }) => journalId)}::text[],
+        ${runs.map(({ first }) => first)}::bigint[], ${runs.map(({ last }) => last)}::bigint[])
+        as r (journal_id, first, last)
+      cross join lateral (select * from usage_charge where journal_id = r.journal_id
+        and seq between r.first and r.last offset 0) c`,
+  );
+}
+
+const CHARGE = sql`c.request_id, c.journal_id, c.seq, c.lease_id, c.amount`;
+
+async function readCharges(em: EntityManager, statement: Statement): Promise<EarlierCharge[]> {
   const rows = await query<{
     request_id: string;
     journal_id: string;
     seq: string;
     lease_id: string;
     amount: string;
-  }>(em, sql`select request_id, journal_id, seq, lease_id, amount from usage_charge where ${condition}`);
+  }>(em, statement);
   return rows.map((row) => ({
     requestId: row.request_id,
     journalId: row.journal_id,
