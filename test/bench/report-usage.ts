@@ -1,7 +1,8 @@
 /**
- * Preloaded into every measured process. Answers messages of the parent: `usage` with the CPU time and memory
- * of the process, `settled usage` likewise after free memory was returned to the system, `profile` by
- * starting the profiler, and `end of profile` with the functions that took most time.
+ * Preloaded into every measured process. Answers messages of the parent: `times` with the CPU time of the
+ * process, `usage` likewise with its memory after a collection of garbage, `settled usage` after free memory
+ * was returned to the system, `profile` by starting the profiler, and `end of profile` with the functions that
+ * took most time.
  */
 import { Session } from 'node:inspector/promises';
 import { PerformanceObserver, monitorEventLoopDelay } from 'node:perf_hooks';
@@ -26,7 +27,11 @@ delay.enable();
 const profiler = new Session();
 
 process.on('message', (message: unknown) => {
-  if (message === 'usage') report();
+  if (message === 'times') report();
+  if (message === 'usage') {
+    globalThis.gc?.();
+    report();
+  }
   if (message === 'settled usage') void settle().then(report);
   if (message === 'profile') void startProfile();
   if (message === 'end of profile') void endProfile();
@@ -44,7 +49,6 @@ function report(): void {
   const pauseMs = longestPauseMs;
   const delayP99Ms = delay.percentile(99) / NANOS_PER_MS;
   const delayMaxMs = delay.max / NANOS_PER_MS;
-  globalThis.gc?.();
   const { user, system } = process.cpuUsage();
   process.send?.({
     type: 'usage',
@@ -55,7 +59,7 @@ function report(): void {
     delayP99Ms,
     delayMaxMs,
   });
-  // The monitor notes the collection above only when its timer runs again.
+  // The monitor notes a collection right before the report only when its timer runs again.
   setTimeout(() => {
     longestPauseMs = 0;
     delay.reset();

@@ -2,7 +2,7 @@
 import type { HouseProcess } from '../../house/process.ts';
 import { openStreams, runLoad } from './load.ts';
 import type { Target, Times } from './load.ts';
-import { treeMicros, usageOf } from './processes.ts';
+import { timesOf, treeMicros, usageOf } from './processes.ts';
 import type { Usage } from './processes.ts';
 import { CHUNKS, HOLDING_MODEL } from './workloads.ts';
 import type { Workload } from './workloads.ts';
@@ -63,8 +63,11 @@ export const DIRECT = 'upstream';
 /** The node of this checkout. The names of others begin with it. */
 export const GATEWAY = 'gateway';
 
-/** Each target first serves the load this many times unmeasured, so that its code is compiled. */
-const WARM_UPS = 2;
+/**
+ * Each target first serves the load this many times unmeasured, so that its code is compiled. After 12,000
+ * requests much of it is not yet, after 30,000 nearly all is.
+ */
+const WARM_UPS = { closed: 5, rate: 2 };
 
 /** Measures one workload. The order of the targets is turned in every round. */
 export async function measure(
@@ -72,7 +75,7 @@ export async function measure(
   workload: Workload,
   rounds: number,
 ): Promise<Row[]> {
-  for (let warmUp = 0; warmUp < WARM_UPS; warmUp += 1)
+  for (let warmUp = 0; warmUp < WARM_UPS[workload.load.kind]; warmUp += 1)
     for (const target of targets) await runLoad(target, workload, workload.load);
   const results = new Map(targets.map(({ name }) => [name, [] as Round[]]));
   for (let round = 0; round < rounds; round += 1) {
@@ -85,7 +88,7 @@ export async function measure(
 async function measureOnce(target: Measured, workload: Workload): Promise<Round> {
   const before = await usageBefore(target);
   const times = await runLoad(target, workload, workload.load);
-  const usage = target.process && (await usageOf(target.process));
+  const usage = target.process && (await timesOf(target.process));
   const units = times.whole.length * (workload.per === 'chunk' ? CHUNKS : 1);
   const cpuMicros = (usage?.cpuMicros ?? 0) - before.own;
   const helpers = helperMicros(target);
@@ -101,7 +104,7 @@ async function measureOnce(target: Measured, workload: Workload): Promise<Round>
 }
 
 async function usageBefore(target: Measured): Promise<{ own: number; helpers: number | undefined }> {
-  const own = target.process ? (await usageOf(target.process)).cpuMicros : 0;
+  const own = target.process ? (await timesOf(target.process)).cpuMicros : 0;
   return { own, helpers: helperMicros(target) };
 }
 
