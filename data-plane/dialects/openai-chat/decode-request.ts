@@ -20,79 +20,88 @@ import { NAME } from './wire.ts';
 /** Decodes a request. Throws `invalid_request` with the pointer of an invalid field. */
 export function decodeRequest(wire: JsonObject): ChatRequest {
   const fields = new Fields(wire);
-  const pointers: ChatRequest['pointers'] = {};
   const request: ChatRequest = {
     model: fields.requiredString('model'),
     stream: fields.boolean('stream') ?? false,
-    choices: readChoices(fields),
+    choices: 1,
     messages: readMessages(fields),
     tools: readTools(fields),
-    stop: readStop(fields) ?? [],
-    ...readScalars(fields),
-    pointers,
+    stop: [],
+    pointers: {},
     extras: [],
     shape: readShape(fields),
   };
+  readScalars(request, fields);
   // Never passed on: all customers would share the completions stored in the operator's account.
   fields.ignore('store');
-  for (const [name, fieldNames] of SCALARS) {
-    for (const field of fieldNames) if (fields.isRead(field)) pointers[name] ??= fields.pointer(field);
-  }
   request.extras = fields.leftovers().map((leftover) => ({ dialect: NAME, ...leftover }));
   return request;
 }
 
-/** The fields that may hold each scalar; the first one that is present wins. */
-const SCALAR_FIELDS: Record<ScalarName, string[]> = {
-  choices: ['n'],
-  toolChoice: ['tool_choice', 'function_call'],
-  parallelToolCalls: ['parallel_tool_calls'],
-  maxOutputTokens: ['max_completion_tokens', 'max_tokens'],
-  temperature: ['temperature'],
-  topP: ['top_p'],
-  topK: ['top_k'],
-  stop: ['stop'],
-  seed: ['seed'],
-  presencePenalty: ['presence_penalty'],
-  frequencyPenalty: ['frequency_penalty'],
-  logprobs: ['logprobs', 'top_logprobs'],
-  reasoning: ['reasoning_effort', 'reasoning', 'thinking'],
-  format: ['response_format'],
-  verbosity: ['verbosity'],
-  modalities: ['modalities'],
-  user: ['user', 'safety_identifier'],
-  metadata: ['metadata'],
-  serviceTier: ['service_tier'],
-  cacheKey: ['prompt_cache_key'],
-  cacheRetention: ['prompt_cache_retention'],
+type ReadScalar<Name extends ScalarName> = (fields: Fields) => ChatRequest[Name] | undefined;
+
+/** The fields that may hold each scalar, and how it is read; the first field that is present has priority. */
+const SCALARS: { [Name in ScalarName]: { fields: readonly string[]; read: ReadScalar<Name> } } = {
+  choices: { fields: ['n'], read: readChoices },
+  toolChoice: { fields: ['tool_choice', 'function_call'], read: readToolChoice },
+  parallelToolCalls: own('parallel_tool_calls', (fields, name) => fields.boolean(name)),
+  maxOutputTokens: { fields: ['max_completion_tokens', 'max_tokens'], read: readMaxTokens },
+  temperature: own('temperature', (fields, name) => fields.number(name)),
+  topP: own('top_p', (fields, name) => fields.number(name)),
+  topK: own('top_k', (fields, name) => fields.integer(name)),
+  stop: { fields: ['stop'], read: readStop },
+  seed: own('seed', (fields, name) => fields.integer(name)),
+  presencePenalty: own('presence_penalty', (fields, name) => fields.number(name)),
+  frequencyPenalty: own('frequency_penalty', (fields, name) => fields.number(name)),
+  logprobs: { fields: ['logprobs', 'top_logprobs'], read: readLogprobs },
+  reasoning: { fields: ['reasoning_effort', 'reasoning', 'thinking'], read: readReasoning },
+  format: { fields: ['response_format'], read: readFormat },
+  verbosity: own('verbosity', (fields, name) => fields.word(name, READ_VERBOSITIES)),
+  modalities: own('modalities', (fields, name) => fields.words(name, READ_MODALITIES)),
+  user: { fields: ['user', 'safety_identifier'], read: readUser },
+  metadata: { fields: ['metadata'], read: readMetadata },
+  serviceTier: own('service_tier', (fields, name) => fields.word(name, OPENAI_READ_TIERS)),
+  cacheKey: own('prompt_cache_key', (fields, name) => fields.string(name)),
+  cacheRetention: own('prompt_cache_retention', (fields, name) => fields.word(name, READ_RETENTIONS)),
 };
 
-const SCALARS = Object.entries(SCALAR_FIELDS) as [ScalarName, string[]][];
+const SCALAR_OF: ReadonlyMap<string, ScalarName> = new Map(
+  Object.entries(SCALARS).flatMap(([scalar, { fields }]) =>
+    fields.map((field): [string, ScalarName] => [field, scalar as ScalarName]),
+  ),
+);
 
-function readScalars(fields: Fields): Partial<ChatRequest> {
-  const metadata = readMetadata(fields);
+/** A scalar with one field of its own. */
+function own<Value>(
+  field: string,
+  read: (fields: Fields, name: string) => Value,
+): { fields: readonly string[]; read: (fields: Fields) => Value } {
+  return { fields: [field], read: (fields) => read(fields, field) };
+}
+
+/** Reads each scalar that the client sent, once: most requests have few of them. */
+function readScalars(request: ChatRequest, fields: Fields): void {
+  for (const name in fields.value) {
+    const scalar = SCALAR_OF.get(name);
+    if (scalar !== undefined && request.pointers[scalar] === undefined) readScalar(request, fields, scalar);
+  }
+}
+
+function readScalar<Name extends ScalarName>(request: ChatRequest, fields: Fields, scalar: Name): void {
+  const { fields: names, read } = SCALARS[scalar];
+  const value = read(fields);
+  if (value !== undefined) request[scalar] = value;
+  const field = names.find((name) => fields.isRead(name));
+  if (field !== undefined) request.pointers[scalar] = fields.pointer(field);
+}
+
+function readMaxTokens(fields: Fields): number | undefined {
   const maxTokens = fields.integer('max_tokens');
-  return withoutUndefined({
-    toolChoice: readToolChoice(fields),
-    parallelToolCalls: fields.boolean('parallel_tool_calls'),
-    maxOutputTokens: fields.integer('max_completion_tokens') ?? maxTokens,
-    temperature: fields.number('temperature'),
-    topP: fields.number('top_p'),
-    topK: fields.integer('top_k'),
-    seed: fields.integer('seed'),
-    presencePenalty: fields.number('presence_penalty'),
-    frequencyPenalty: fields.number('frequency_penalty'),
-    logprobs: readLogprobs(fields),
-    reasoning: readReasoning(fields),
-    format: readFormat(fields),
-    verbosity: fields.word('verbosity', READ_VERBOSITIES),
-    modalities: fields.words('modalities', READ_MODALITIES),
-    user: fields.has('user') ? fields.string('user') : fields.string('safety_identifier'),
-    metadata,
-    serviceTier: fields.word('service_tier', OPENAI_READ_TIERS),
-    cacheKey: fields.string('prompt_cache_key'),
-    cacheRetention: fields.word('prompt_cache_retention', READ_RETENTIONS),
-  });
+  return fields.integer('max_completion_tokens') ?? maxTokens;
+}
+
+function readUser(fields: Fields): string | undefined {
+  return fields.has('user') ? fields.string('user') : fields.string('safety_identifier');
 }
 
 function readLogprobs(fields: Fields): { top: number } | undefined {
