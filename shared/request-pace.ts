@@ -118,6 +118,7 @@ export class RequestPace {
       if (isFull) this.#onFull?.(request);
       return void socket.destroy();
     }
+    if (!isAhead && waitMs <= 0) return go();
     const dueAt = performance.now() + waitMs;
     const goInTime = (): void => {
       const restMs = waitMs > 0 ? dueAt - performance.now() : 0;

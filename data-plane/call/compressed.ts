@@ -13,7 +13,8 @@ export type Encoding = (typeof ENCODINGS)[number];
 
 /** The encoding that a `Content-Encoding` header names; undefined for `identity` and unknown ones. */
 export function encodingOf(header: string | undefined): Encoding | undefined {
-  const name = header?.trim().toLowerCase().replace(/^x-/, '');
+  if (header === undefined) return undefined;
+  const name = header.trim().toLowerCase().replace(/^x-/, '');
   return ENCODINGS.find((known) => known === name);
 }
 

@@ -110,8 +110,10 @@ export function openCall(request: IncomingMessage, response: ServerResponse, arr
 }
 
 /** Reads the whole body. The limit holds for the bytes that were sent and for what they expand to. */
-async function readBody(body: IncomingBody, header: string | undefined, limitBytes: number): Promise<Buffer> {
+function readBody(body: IncomingBody, header: string | undefined, limitBytes: number): Promise<Buffer> {
   const encoding = encodingOf(header);
-  const bytes = await body.read(limitBytes);
-  return encoding === undefined ? bytes : decompress(bytes, { encoding, limitBytes, body });
+  const read = body.read(limitBytes);
+  return encoding === undefined
+    ? read
+    : read.then((bytes) => decompress(bytes, { encoding, limitBytes, body }));
 }

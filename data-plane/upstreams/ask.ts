@@ -183,12 +183,7 @@ export class Upstreams {
     });
   }
 
-  #askOne<A>(call: Pick<Call, 'id' | 'cut'>, request: ForwardedRequest<A>, attempt: Attempt): Promise<A> {
-    const isStreamed = request.streamed === true;
-    return this.#routes.observe(attempt, isStreamed, () => this.#receive(call, request, attempt));
-  }
-
-  async #receive<A>(
+  async #askOne<A>(
     call: Pick<Call, 'id' | 'cut'>,
     request: ForwardedRequest<A>,
     attempt: Attempt,
@@ -199,6 +194,8 @@ export class Upstreams {
     const outgoing = request.outgoing(candidate);
     if (trace) outgoing.headers['traceparent'] = trace.traceparent;
     const { states } = this.#options;
+    const { streamed: isStreamed = false } = request;
+    this.#routes.started(attempt, isStreamed);
     const settle = states.start(candidate, startedAt);
     const leave = states.enter(provider);
     try {
@@ -217,18 +214,21 @@ export class Upstreams {
       this.#suspensions.accepted(candidate);
       this.#candidates.readQuota(candidate, answer.headers);
       decodeEventStream(answer);
-      return await request.receive({
+      const received = await request.receive({
         answer,
         candidate,
         settle: (error) => settle({ error }),
         counted: (tokens) => states.counted(provider, tokens),
       });
+      this.#routes.succeeded(attempt, isStreamed);
+      return received;
     } catch (cause) {
       const error = asGatewayError(cause);
       leave();
       settle(resultOf(error));
       trace?.failed(error, attempt.status ?? null);
       this.#record(call, attempt, { error, status: attempt.status ?? null });
+      this.#routes.failed(attempt, isStreamed, error);
       throw error;
     }
   }

@@ -37,7 +37,8 @@ export class Candidates {
   }
 
   /** The routes that are not ejected; if all are, the best one, because it may answer after all. */
-  healthy(ranked: readonly RankedRoute[], now: number): RankedRoute[] {
+  healthy(ranked: readonly RankedRoute[], now: number): readonly RankedRoute[] {
+    if (ranked.length < 2) return ranked;
     const { states, routes } = this.#parts;
     const healthy = ranked.filter(
       ({ compiled }) =>

@@ -29,7 +29,11 @@ interface RankOptions {
  * translated routes, then higher weighted scores (affinity.ts).
  */
 export function rankRoutes(routes: readonly CompiledRoute[], options: RankOptions): RankedRoute[] {
-  const usable = routes.flatMap((compiled) => withFormat(compiled, options) ?? []);
+  const usable: RankedRoute[] = [];
+  for (const compiled of routes) {
+    const ranked = withFormat(compiled, options);
+    if (ranked) usable.push(ranked);
+  }
   // Most models have one route, which needs no score.
   if (usable.length < 2) return usable;
   const scored = usable.map((ranked) => ({

@@ -1,5 +1,5 @@
 /** Keeps the results of attempts by route: circuits of failing routes, and speeds where speed decides. */
-import { asGatewayError } from '@gateway/shared/failures';
+import type { GatewayError } from '@gateway/shared/failures';
 import type { Attempt } from './attempt.ts';
 import { RouteCircuits } from './route-circuits.ts';
 import { Speeds } from './speed.ts';
@@ -25,26 +25,29 @@ export class RouteResults {
     this.circuits = new RouteCircuits(options.random);
   }
 
-  /** The answer of `perform`, which makes the attempt; notes how the attempt ends. */
-  async observe<A>(attempt: Attempt, isStreamed: boolean, perform: () => Promise<A>): Promise<A> {
-    const { candidate, startedAt, walletId } = attempt;
+  /** Notes that an attempt starts. `succeeded` or `failed` must follow. */
+  started({ candidate, startedAt }: Attempt, isStreamed: boolean): void {
     const { id } = candidate.route;
-    const { now, states } = this.#options;
-    const speed = candidate.isTimed ? this.speeds.use(id, isStreamed, startedAt) : undefined;
+    if (candidate.isTimed) this.speeds.use(id, isStreamed, startedAt);
     this.circuits.started(id, startedAt);
-    try {
-      const answer = await perform();
-      this.circuits.succeeded(id);
-      speed?.answered(now() - startedAt, now());
-      return answer;
-    } catch (cause) {
-      const error = asGatewayError(cause);
-      if (isUpstreamFailure(error)) speed?.failed(now());
-      const { credentialRefused = false } = attempt;
-      const failed = { walletId, error, credentialRefused, now: now() };
-      const until = this.circuits.failed(id, failed);
-      if (until !== undefined) states.routeEjected(candidate, until);
-      throw error;
-    }
+  }
+
+  /** Notes that the answer to an attempt may be delivered. */
+  succeeded({ candidate, startedAt }: Attempt, isStreamed: boolean): void {
+    const { id } = candidate.route;
+    this.circuits.succeeded(id);
+    if (!candidate.isTimed) return;
+    const now = this.#options.now();
+    this.speeds.of(id, isStreamed)?.answered(now - startedAt, now);
+  }
+
+  /** Notes that an attempt failed. */
+  failed(attempt: Attempt, isStreamed: boolean, error: GatewayError): void {
+    const { candidate, walletId, credentialRefused = false } = attempt;
+    const { id } = candidate.route;
+    const now = this.#options.now();
+    if (candidate.isTimed && isUpstreamFailure(error)) this.speeds.of(id, isStreamed)?.failed(now);
+    const until = this.circuits.failed(id, { walletId, error, credentialRefused, now });
+    if (until !== undefined) this.#options.states.routeEjected(candidate, until);
   }
 }
