@@ -1,8 +1,8 @@
 /**
  * Preloaded into every measured process. Answers messages of the parent: `times` with the CPU time of the
  * process, `usage` likewise with its memory after a collection of garbage, `settled usage` after free memory
- * was returned to the system, `profile` by starting the profiler, and `end of profile` with the functions that
- * took most time.
+ * was returned to the system, `profile` by starting the profiler, and `end of profile` with the functions
+ * that took most time.
  */
 import { Session } from 'node:inspector/promises';
 import { PerformanceObserver, monitorEventLoopDelay } from 'node:perf_hooks';
