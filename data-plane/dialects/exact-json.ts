@@ -64,7 +64,7 @@ export function readJson(text: string): unknown {
  * Whether a value of JSON.parse has a name with a backslash. A misread name always has one, because it is the
  * beginning of the escaped text.
  */
-export function mayBeMisread(value: unknown, depth = 0): boolean {
+function mayBeMisread(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null || depth > DEPTH) return false;
   if (Array.isArray(value)) return value.some((item) => mayBeMisread(item, depth + 1));
   for (const name in value) {

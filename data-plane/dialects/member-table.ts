@@ -38,6 +38,8 @@ interface Priced {
 export interface Findings {
   /** Number of members of all objects. */
   names: number;
+  /** Whether a name has a backslash, so that JSON.parse may have misread it: see `readJson`. */
+  hasBackslash: boolean;
   unknown: Steps[];
   stored: Steps[];
   priced: Priced[];
@@ -134,7 +136,7 @@ export function inspect(body: JsonObject, table: MemberTable | undefined): Findi
 }
 
 class Walk {
-  readonly findings: Findings = { names: 0, unknown: [], stored: [], priced: [] };
+  readonly findings: Findings = { names: 0, hasBackslash: false, unknown: [], stored: [], priced: [] };
   readonly #steps: (string | number)[] = [];
 
   /** Visits a value. Without knowledge about its objects, all their members are unknown. */
@@ -160,7 +162,7 @@ class Walk {
     }
     // The scanner refuses members that JSON.parse would take for the prototype, so all names are own ones.
     for (const name in object) {
-      this.findings.names += 1;
+      this.#name(name);
       const value = object[name];
       const member = known?.members.get(name);
       // A null stands for a member that is left out.
@@ -202,6 +204,11 @@ class Walk {
     if (list.length <= UNKNOWN_MEMBERS) list.push([...this.#steps]);
   }
 
+  #name(name: string): void {
+    this.findings.names += 1;
+    if (name.includes('\\')) this.findings.hasBackslash = true;
+  }
+
   /** Counts the members of an object and of everything in it. */
   #count(value: object): void {
     if (Array.isArray(value)) {
@@ -209,7 +216,7 @@ class Walk {
       return;
     }
     for (const name in value) {
-      this.findings.names += 1;
+      this.#name(name);
       const member = (value as JsonObject)[name];
       if (typeof member === 'object' && member !== null) this.#count(member);
     }

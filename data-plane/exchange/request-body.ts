@@ -1,7 +1,7 @@
 /** Parses a JSON request body strictly, so that every upstream's parser reads the model that is billed. */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { invalidRequest } from '../call/refusals.ts';
-import { exactly, mayBeMisread, readJson } from '../dialects/exact-json.ts';
+import { exactly, readJson } from '../dialects/exact-json.ts';
 import { isObject, objectOf } from '../dialects/fields.ts';
 import type { JsonObject } from '../dialects/fields.ts';
 import { inspect } from '../dialects/member-table.ts';
@@ -56,8 +56,9 @@ export function parseRequestBody(bytes: Buffer, table?: MemberTable): RequestBod
   if (!isObject(parsed)) throw invalidRequest('The request body is not a JSON object. Send a JSON object.');
   // Limits the nesting, so that the value can be walked through.
   const scanned = scanMembers(scannable);
-  const value = mayBeMisread(parsed) ? objectOf(readJson(text)) : parsed;
-  const findings = inspect(value, table);
+  const found = inspect(parsed, table);
+  const value = found.hasBackslash ? objectOf(readJson(text)) : parsed;
+  const findings = value === parsed ? found : inspect(value, table);
   refuseDuplicates(scannable, scanned, findings.names);
   const { members } = scanned;
   refuseOtherModels(members);
@@ -94,8 +95,8 @@ export function outlinedBody(
   const outline = outlineOf(bytes, longTextBytes);
   if (!outline) return undefined;
   const findings = inspect(outline.value, table);
-  // A name came twice in an object.
-  if (findings.names !== outline.names || mayBeMisread(outline.value)) return undefined;
+  // A name came twice in an object, or may have been misread.
+  if (findings.names !== outline.names || findings.hasBackslash) return undefined;
   refuseOtherModels(outline.members);
   return new OutlinedBody(bytes, outline, findings);
 }
