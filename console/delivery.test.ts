@@ -24,6 +24,11 @@ describe.skipIf(!ready)('the first data', () => {
     { where: '/pricing', asked: ['Pricing', 'Visitor'] },
     { where: '/pricing/coder-max', asked: ['Model', 'Visitor'] },
     { where: '/keys', asked: ['KeyPools', 'Keys', 'Viewer'] },
+    { where: '/sign-in', asked: ['SignInOptions'] },
+    { where: '/register', asked: ['RegisterOptions'] },
+    { where: '/quickstart', asked: ['Quickstart', 'Viewer'] },
+    { where: '/usage', asked: ['Usage', 'UsageSums', 'Viewer'] },
+    { where: '/admin/overview', asked: ['AdminFrame', 'Overview'] },
   ])('is requested once on $where', async ({ where, asked }) => {
     const names: string[] = [];
     const { page } = house.tab;

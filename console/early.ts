@@ -2,46 +2,84 @@
  * Requests the first data of a page while its other scripts still load. Runs as a separate script before all
  * others; the GraphQL client then takes the answers from here.
  */
+import { first as firstOfOverview } from './pages/admin/overview/first.ts';
+import { first as firstOfQuickstart } from './pages/connect/first.ts';
+import { first as firstOfKeys } from './pages/keys/first.ts';
 import { PRICING_TEXT } from './pages/pricing/first.ts';
-import { VIEWER_TEXT, VISITOR_TEXT } from './pages/shell/first.ts';
+import { ADMIN_FRAME_TEXT, type FirstOperation, VIEWER_TEXT, VISITOR_TEXT } from './pages/shell/first.ts';
+import { REGISTER_TEXT, SIGN_IN_TEXT } from './pages/sign-in/first.ts';
+import { first as firstOfUsage } from './pages/usage/first.ts';
 
 const SIGNED_IN = ['/keys', '/quickstart', '/playground', '/wallet', '/pools', '/usage', '/profile'];
 const VISITED = ['/pricing', '/compare', '/status', '/privacy-policy', '/help'];
 
-const started = new Map(textsOf(location.pathname).map((text) => [nameOf(text), ask(text)]));
+/** The first operations of pages, at their address without parameters. */
+const PAGES: Readonly<Record<string, (now: number) => FirstOperation[]>> = {
+  '/keys': firstOfKeys,
+  '/quickstart': firstOfQuickstart,
+  '/usage': firstOfUsage,
+  '/admin/overview': firstOfOverview,
+};
+/** An older answer is not fresh any more: its page was opened later, for example after another page. */
+const FRESH_MS = 10_000;
 
-/** The operations that the page at this path sends first; only those without variables. */
+interface Early {
+  /** The variables as a text. */
+  variables: string;
+  answer: Promise<Response>;
+}
+
+/** The requests that nobody has taken yet, by the names of their operations. */
+const started = new Map<string, Early>();
+
+for (const text of textsOf(location.pathname)) ask({ text });
+if (location.search === '') PAGES[location.pathname]?.(Date.now()).forEach(ask);
+
+/** The operations of the frame around the page at this path; only those without variables. */
 function textsOf(pathname: string): string[] {
   const below = (place: string): boolean => pathname === place || pathname.startsWith(`${place}/`);
+  if (pathname === '/sign-in') return [SIGN_IN_TEXT];
+  if (pathname === '/register') return [REGISTER_TEXT];
   if (pathname === '/pricing') return [PRICING_TEXT, VISITOR_TEXT];
+  if (below('/admin')) return [ADMIN_FRAME_TEXT];
   if (VISITED.some(below)) return [VISITOR_TEXT];
   return SIGNED_IN.some(below) ? [VIEWER_TEXT] : [];
 }
 
-function nameOf(text: string): string {
-  return /query (\w+)/.exec(text)?.[1] ?? '';
-}
-
-function ask(query: string): Promise<Response> {
+function ask({ text, variables = {} }: FirstOperation): void {
+  const operationName = /query (\w+)/.exec(text)?.[1] ?? '';
   const answer = fetch('/graphql', {
     method: 'POST',
     credentials: 'same-origin',
     headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
-    body: JSON.stringify({ operationName: nameOf(query), query }),
+    body: JSON.stringify({ operationName, query: text, variables }),
   });
   // Prevents an unhandled rejection. The page that takes the answer still receives the error.
   answer.catch(() => undefined);
-  return answer;
+  started.set(operationName, { variables: textOf(variables), answer });
+  setTimeout(() => started.delete(operationName), FRESH_MS);
+}
+
+/** The same text for the same variables in any order: the client sorts them. */
+function textOf(variables: object): string {
+  return JSON.stringify(Object.entries(variables).toSorted());
+}
+
+/** Forgets all early answers: somebody signed in or out. */
+export function forgetEarly(): void {
+  started.clear();
 }
 
 /**
- * The fetch function of the GraphQL client. Returns the early answer of an operation once; every later
- * request goes to the service.
+ * The fetch function of the GraphQL client. Returns the early answer of an operation with the same variables
+ * once; every later request goes to the service.
  */
 export const fetchOrTake: typeof fetch = (input, init) => {
-  const name = typeof init?.body === 'string' ? /^\{"operationName":"(\w+)"/.exec(init.body)?.[1] : undefined;
-  const early = name === undefined ? undefined : started.get(name);
-  if (name === undefined || !early) return fetch(input, init);
+  const body = typeof init?.body === 'string' ? init.body : '';
+  const name = /^\{"operationName":"(\w+)"/.exec(body)?.[1];
+  if (name === undefined) return fetch(input, init);
+  const early = started.get(name);
   started.delete(name);
-  return early;
+  const isSame = early && textOf(JSON.parse(body).variables ?? {}) === early.variables;
+  return isSame ? early.answer : fetch(input, init);
 };

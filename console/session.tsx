@@ -2,6 +2,7 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
 import { Provider } from 'urql';
 import { type Api, createApi } from './client.ts';
+import { forgetEarly } from './early.ts';
 
 interface Session {
   connection: Api['connection'];
@@ -28,6 +29,7 @@ export function SessionProvider({ onSignedOut, children }: { onSignedOut: () => 
       proof: api.proof,
       reach: api.reach,
       changed: () => {
+        forgetEarly();
         setApi(createApi(onSignedOut));
       },
     }),

@@ -100,7 +100,13 @@ const POOLS = new RegExp(
 );
 
 /** The early data script. It runs before everything else, so it must not import other chunks. */
-const EARLY = /console\/(?:early|pages\/(?:pricing|shell)\/first)\.ts$/;
+const EARLY = new RegExp(
+  [
+    'console/early\\.ts$',
+    'console/pages/(?:admin/overview|connect|keys|pricing|shell|sign-in|usage)/first\\.ts$',
+    'console/pages/usage/(?:span|times-text)\\.ts$',
+  ].join('|'),
+);
 
 /** Small modules that a chat and its later parts share. */
 const CHAT = new RegExp(

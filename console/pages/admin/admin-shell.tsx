@@ -17,6 +17,7 @@ import { type AdminPlace, BUSINESS, PEOPLE, OPERATIONS } from '../shell/admin-pl
 import { Commands } from '../shell/commands.tsx';
 import { PendingBar, ReachNotice } from '../shell/late-signs.tsx';
 import { NotFound } from '../shell/not-found.tsx';
+import { ADMIN_FRAME_TEXT } from '../shell/first.ts';
 import { FrameContext } from '../shell/frame-context.ts';
 import { SkipLink } from '../shell/skip-link.tsx';
 import { ConnectionState } from '../shell/top-bar.tsx';
@@ -24,17 +25,7 @@ import type { Viewer } from '../shell/viewer.ts';
 import { NodeChanges } from './nodes/documents.ts';
 import { Region } from './region.tsx';
 
-const AdminFrameQuery = graphql(`
-  query AdminFrame {
-    viewer {
-      id
-      email
-      role
-      timeZone
-    }
-    baseAddress
-  }
-`);
+const AdminFrameQuery = graphql(ADMIN_FRAME_TEXT);
 
 const RevisionQuery = graphql(`
   query Revision {

@@ -2,23 +2,9 @@
 import { graphql } from '../../graphql.ts';
 import { KeyFields } from '../keys/documents.ts';
 import { EntryFields } from '../usage/documents.ts';
+import { QUICKSTART_QUERY_TEXT } from './first.ts';
 
-export const QuickstartQuery = graphql(
-  `
-    query Quickstart {
-      viewer {
-        id
-        allowedGroups
-        apiKeys(first: 100, filter: { states: [ENABLED] }) {
-          nodes {
-            ...KeyFields
-          }
-        }
-      }
-    }
-  `,
-  [KeyFields],
-);
+export const QuickstartQuery = graphql(QUICKSTART_QUERY_TEXT, [KeyFields]);
 
 /** The newest request of a key. */
 export const NewestRequest = graphql(

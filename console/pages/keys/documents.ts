@@ -1,75 +1,11 @@
 /** GraphQL operations of the key pages. */
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { PageFields } from '../answer-fields.ts';
+import { KEY_FIELDS_TEXT, KEYS_QUERY_TEXT } from './first.ts';
 
-export const KeyFields = graphql(`
-  fragment KeyFields on ApiKey {
-    id
-    name
-    prefix
-    suffix
-    state
-    disabledReason
-    group
-    groupRatio
-    baseUrl
-    pool {
-      id
-      name
-      subdomain
-    }
-    expiresAt
-    revealedAt
-    lastUsedAt
-    lastUsedIp
-    spentThisMonth
-    spendLimit
-    rotation {
-      pendingReveal
-      previousSuffix
-      graceEndsAt
-      previousLastUsedAt
-    }
-    version
-  }
-`);
+export const KeyFields = graphql(KEY_FIELDS_TEXT);
 
-export const KeysQuery = graphql(
-  `
-    query Keys(
-      $first: Int!
-      $after: String
-      $before: String
-      $filter: ApiKeyFilter
-      $orderBy: ApiKeyOrder
-      $week: DateRange!
-    ) {
-      viewer {
-        id
-        allowedGroups
-        apiKeys(first: $first, after: $after, before: $before, filter: $filter, orderBy: $orderBy) {
-          nodes {
-            ...KeyFields
-            usageSummary(range: $week, bucket: DAY) {
-              series {
-                at
-                totals {
-                  requests
-                }
-              }
-            }
-          }
-          pageInfo {
-            ...PageFields
-          }
-          totalCount
-        }
-      }
-      baseAddress
-    }
-  `,
-  [KeyFields, PageFields],
-);
+export const KeysQuery = graphql(KEYS_QUERY_TEXT, [KeyFields, PageFields]);
 
 /** The account's pools, for filters and for new keys. */
 export const KeyPoolsQuery = graphql(`

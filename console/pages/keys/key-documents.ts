@@ -22,8 +22,11 @@ export const KeyQuery = graphql(
               at
               totals {
                 requests
+                __typename
               }
+              __typename
             }
+            __typename
           }
           month: usageSummary(range: $month, bucket: DAY) {
             totals {

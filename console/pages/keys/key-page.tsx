@@ -11,7 +11,7 @@ import { StateWord } from '../../components/state-word.tsx';
 import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
 import { NotFound } from '../shell/not-found.tsx';
-import { spanOfDays } from '../usage/summary.ts';
+import { spanOfDays } from '../usage/span.ts';
 import { UsageTable } from '../usage/usage-table.tsx';
 import { KeyChanges, type KeyDialog } from './documents.ts';
 import { type KeyDetail, KeyQuery } from './key-documents.ts';
@@ -19,7 +19,7 @@ import { KeyMenu } from './key-menu.tsx';
 import { KeySettings } from './key-settings.tsx';
 import { KeySpend } from './key-spend.tsx';
 import { isCapped, isFinal, lookOf, maskedOf, stateOf } from './key-state.ts';
-import { lastWeek } from './week.ts';
+import { lastWeek } from './first.ts';
 
 const DAYS = 30;
 const loadDialogs = () => Promise.all([import('./key-dialogs.tsx'), loadWords(['connect'])]);

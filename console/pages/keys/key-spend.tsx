@@ -8,7 +8,8 @@ import { Money, moneyText } from '../../components/money.tsx';
 import { utcDayText } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
 import { barLabel } from '../usage/bar-text.ts';
-import { barsOf, type Bucket, bucketsOf, moneyWords, spanOfDays } from '../usage/summary.ts';
+import { spanOfDays } from '../usage/span.ts';
+import { barsOf, type Bucket, bucketsOf, moneyWords } from '../usage/summary.ts';
 import type { KeyDetail } from './key-documents.ts';
 
 const DAYS = 30;

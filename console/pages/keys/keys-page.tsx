@@ -16,14 +16,13 @@ import { useSelection } from '../../components/use-selection.ts';
 import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
 import { type Key, KeyChanges, type KeyConnection, type KeyDialog, KeysQuery } from './documents.ts';
+import { KEYS_PER_PAGE, lastWeek } from './first.ts';
 import { KeyFilters } from './key-filters.tsx';
 import { KeyTable } from './key-table.tsx';
 import { mayHavePaid } from './paid.ts';
 import { RotationBanners } from './rotation-banners.tsx';
 import { type KeysSearch, MAIN_DOMAIN, NEW_KEY } from './search.ts';
-import { lastWeek } from './week.ts';
 
-const KEYS_PER_PAGE = 50;
 // Loaded when a button gets the pointer or focus, so that the list itself appears sooner.
 const loadDialogs = () => Promise.all([import('./key-dialogs.tsx'), loadWords(['connect'])]);
 const Checklist = lazy(async () => {

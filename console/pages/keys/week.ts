@@ -1,16 +1,8 @@
 /** The last seven UTC days, including today. */
+import { lastWeek } from './first.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS = 7;
-
-/** From the start of the first day to the end of today, in UTC; constant during a day. */
-export function lastWeek(now: number) {
-  const today = Math.floor(now / DAY_MS) * DAY_MS;
-  return {
-    from: new Date(today - (DAYS - 1) * DAY_MS).toISOString(),
-    to: new Date(today + DAY_MS).toISOString(),
-  };
-}
 
 /** Number of requests on each day, oldest first. */
 export function requestsByDay(

@@ -12,7 +12,7 @@ import { Tag } from '../../components/tag.tsx';
 import { Day } from '../../components/time.tsx';
 import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
-import { lastWeek } from '../keys/week.ts';
+import { lastWeek } from '../keys/first.ts';
 import { NotFound } from '../shell/not-found.tsx';
 import { PoolChanges } from './documents.ts';
 import { type PoolDetail, PoolQuery } from './pool-documents.ts';

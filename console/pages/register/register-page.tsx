@@ -13,20 +13,11 @@ import { useTranslation } from '../../translation.ts';
 import { UserErrorFields } from '../answer-fields.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { AccountFrame } from '../sign-in/account-frame.tsx';
+import { REGISTER_TEXT } from '../sign-in/first.ts';
 import { destination } from '../sign-in/next.ts';
 import { type AccountForm, AccountFields, EMPTY_ACCOUNT } from './account-fields.tsx';
 
-const RegisterOptions = graphql(`
-  query RegisterOptions {
-    signInOptions {
-      registrationOpen
-      currentPolicy {
-        id
-        version
-      }
-    }
-  }
-`);
+const RegisterOptions = graphql(REGISTER_TEXT);
 
 const Register = graphql(
   `

@@ -1,4 +1,36 @@
-/** Texts of the frames' first queries, for the early data script. */
+/** Texts of the frames' first queries, and what first queries of pages share, for the early data script. */
+
+/** A query that is sent while the scripts of its page still load. */
+export interface FirstOperation {
+  /** The complete operation, including the type names that the cache needs. */
+  text: string;
+  variables?: object;
+}
+
+/** The page of a list. */
+export const PAGE_FIELDS_TEXT = `
+  fragment PageFields on PageInfo {
+    hasNextPage
+    hasPreviousPage
+    startCursor
+    endCursor
+    __typename
+  }
+`;
+
+/** The administrator, for the frame of their pages. */
+export const ADMIN_FRAME_TEXT = `
+  query AdminFrame {
+    viewer {
+      id
+      email
+      role
+      timeZone
+      __typename
+    }
+    baseAddress
+  }
+`;
 
 /** The visitor of a public page. */
 export const VISITOR_TEXT = `

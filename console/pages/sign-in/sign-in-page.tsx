@@ -9,30 +9,10 @@ import { graphql } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
 import { takeFragment } from '../fragment.ts';
 import { AccountFrame } from './account-frame.tsx';
+import { SIGN_IN_TEXT } from './first.ts';
 import { type SignInForm, useSendOn, useSignIn } from './use-sign-in.ts';
 
-const SignInQuery = graphql(`
-  query SignInOptions {
-    viewer {
-      id
-    }
-    signInOptions {
-      password
-      passkeys
-      mail
-      registrationOpen
-      oidcProviders {
-        id
-        label
-        startUrl
-      }
-      currentPolicy {
-        id
-        version
-      }
-    }
-  }
-`);
+const SignInQuery = graphql(SIGN_IN_TEXT);
 
 // Separate chunks: few gateways offer them, and few visitors need them.
 const OtherWays = lazy(async () => ({ default: (await import('./other-ways.tsx')).OtherWays }));

@@ -1,7 +1,7 @@
 /** Filter conditions of the usage log, for the service and for rows that arrive live. */
 import type { UsageRow } from './documents.ts';
 import type { UsageSearch } from './search.ts';
-import { type Range, rangeOfBar } from './summary.ts';
+import { type Range, rangeOfBar } from './span.ts';
 
 export interface UsageConditions {
   modelNames?: string[];

@@ -1,15 +1,7 @@
 /** How sums become the words and bars of a chart. */
 import { expect, test } from 'vitest';
-import {
-  amountOf,
-  barsOf,
-  bucketsOf,
-  hasBar,
-  moneyWords,
-  rangeBefore,
-  rangeOfBar,
-  spanOf,
-} from './summary.ts';
+import { hasBar, rangeBefore, rangeOfBar, spanOf } from './span.ts';
+import { amountOf, barsOf, bucketsOf, moneyWords } from './summary.ts';
 import { timeBarsOf } from './times.ts';
 
 const NOW = Date.parse('2026-11-20T14:30:00Z');

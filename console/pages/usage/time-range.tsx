@@ -3,7 +3,7 @@ import { Segmented } from '../../components/field.tsx';
 import { usePhone } from '../../components/store.ts';
 import { useTranslation } from '../../translation.ts';
 import { SPANS, type SpanSearch } from './search.ts';
-import { spanOf } from './summary.ts';
+import { spanOf } from './span.ts';
 
 interface TimeRangeProps {
   search: SpanSearch;

@@ -1,28 +1,10 @@
 /** GraphQL operations of times of requests. */
 import { graphql } from '../../graphql.ts';
+import { PERCENTILE_FIELDS_TEXT, TIMING_FIELDS_TEXT } from './times-text.ts';
 
-const PercentileFields = graphql(`
-  fragment PercentileFields on TimePercentiles {
-    requests
-    p50Ms
-    p95Ms
-    p99Ms
-  }
-`);
+const PercentileFields = graphql(PERCENTILE_FIELDS_TEXT);
 
-export const TimingFields = graphql(
-  `
-    fragment TimingFields on RequestTimings {
-      ttft {
-        ...PercentileFields
-      }
-      duration {
-        ...PercentileFields
-      }
-    }
-  `,
-  [PercentileFields],
-);
+export const TimingFields = graphql(TIMING_FIELDS_TEXT, [PercentileFields]);
 
 export const TimesQuery = graphql(
   `

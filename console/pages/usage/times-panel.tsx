@@ -9,7 +9,8 @@ import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { utcDayText } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
 import { barLabel, useBarText } from './bar-text.ts';
-import { bucketsOf, rangeOfBar, type Span } from './summary.ts';
+import { rangeOfBar, type Span } from './span.ts';
+import { bucketsOf } from './summary.ts';
 import { msOf, PERCENTILES, type Percentiles, type TimeBucket, timeBarsOf } from './times.ts';
 
 const TimesTable = lazy(async () => ({ default: (await import('./times-table.tsx')).TimesTable }));

@@ -15,18 +15,15 @@ import { barLabel, useBarText } from './bar-text.ts';
 import type { UsageConditions } from './conditions.ts';
 import { type Summary, type SummaryPoint, SummaryQuery } from './documents.ts';
 import { DIMENSIONS, MEASURES, type UsageSearch } from './search.ts';
+import { daysIn, rangeBefore, type Span, spanOf } from './span.ts';
 import {
   amountOf,
   barsOf,
   type Bucket,
   bucketsOf,
-  daysIn,
   type Measure,
-  rangeBefore,
   type Series,
   seriesOf,
-  type Span,
-  spanOf,
   sumsOf,
 } from './summary.ts';
 import { Legend } from './usage-legend.tsx';

@@ -18,13 +18,13 @@ import { useBarText } from './bar-text.ts';
 import { conditionsOf, type UsageConditions } from './conditions.ts';
 import { UsageExport, UsageNamesQuery, UsageQuery, type UsageRow } from './documents.ts';
 import { type ExportFormat, ExportMenu, FRESH } from '../export-menu.tsx';
+import { ROWS_PER_PAGE } from './first.ts';
 import type { UsageSearch } from './search.ts';
 import { UsageCharts } from './usage-charts.tsx';
 import { UsageFilters } from './usage-filters.tsx';
 import { UsageTable } from './usage-table.tsx';
 import { useNewRows } from './use-new-rows.ts';
 
-const ROWS_PER_PAGE = 50;
 /** The order of the log without a choice. */
 const NEWEST_FIRST = '-time';
 /** Fields of the service that sort by a column. */

@@ -11,7 +11,7 @@ import type { ResultOf } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
 import type { UsageConditions } from './conditions.ts';
 import type { UsageSearch } from './search.ts';
-import type { Span } from './summary.ts';
+import type { Span } from './span.ts';
 import type { TimeMeasure, Timings } from './times.ts';
 import { TimesQuery } from './times-documents.ts';
 import { TimesPanel } from './times-panel.tsx';

@@ -2,7 +2,7 @@
 import { useMemo } from 'react';
 import { useNow } from '../../components/use-now.ts';
 import type { SpanSearch } from './search.ts';
-import { type Span, spanOf } from './summary.ts';
+import { type Span, spanOf } from './span.ts';
 
 /** The span as of now; its bars move on with each hour or day. Looks at the clock every `everyMs`. */
 export function useSpan(search: SpanSearch, everyMs: number): Span {

@@ -10,7 +10,8 @@ import { useTranslation } from '../../../translation.ts';
 import { useAmountWords } from '../../usage/amount-text.ts';
 import { barLabel, useBarText } from '../../usage/bar-text.ts';
 import { MEASURES } from '../../usage/search.ts';
-import { barsOf, bucketsOf, type Measure, seriesOf, type Span, sumsOf } from '../../usage/summary.ts';
+import type { Span } from '../../usage/span.ts';
+import { barsOf, bucketsOf, type Measure, seriesOf, sumsOf } from '../../usage/summary.ts';
 import type { Overview } from './documents.ts';
 
 const TimesPanel = lazy(async () => ({ default: (await import('../../usage/times-panel.tsx')).TimesPanel }));

@@ -6,7 +6,8 @@ import { utcDayText } from '../../../components/time.tsx';
 import { useTranslation } from '../../../translation.ts';
 import { useAmountWords } from '../../usage/amount-text.ts';
 import { barLabel, useBarText } from '../../usage/bar-text.ts';
-import { barsOf, bucketsOf, seriesOf, type Span, sumsOf } from '../../usage/summary.ts';
+import type { Span } from '../../usage/span.ts';
+import { barsOf, bucketsOf, seriesOf, sumsOf } from '../../usage/summary.ts';
 import type { Figures, Traffic } from './documents.ts';
 import { ExtraText } from './extra-requests.tsx';
 

@@ -6,7 +6,7 @@ import { Segmented } from '../../../components/field.tsx';
 import { Filter } from '../../../components/menu.tsx';
 import { useEvery } from '../../../components/use-now.ts';
 import { useTranslation } from '../../../translation.ts';
-import { hasBar, type Span } from '../../usage/summary.ts';
+import { hasBar, type Span } from '../../usage/span.ts';
 import { TimeRange } from '../../usage/time-range.tsx';
 import { useSpan } from '../../usage/use-span.ts';
 import { Region } from '../region.tsx';

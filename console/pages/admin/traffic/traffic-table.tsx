@@ -32,7 +32,9 @@ interface Words {
 }
 
 const NO_FIGURES: Figures = {
-  ...{ requests: 0, failed: 0, timings: { ttft: null, duration: null } },
+  requests: 0,
+  failed: 0,
+  timings: { __typename: 'RequestTimings', ttft: null, duration: null },
   extra: { requests: 0, withoutCost: 0, cost: '0' },
 };
 
