@@ -41,8 +41,10 @@ const LISTS = new RegExp(
 const TABLES = /node_modules\/@tanstack\/(?:react-table|table-core)\/|console\/components\/data-table\.tsx$/;
 
 /** Documents of keys and users that several pages share; without these groups each would be its own file. */
-const KEYS = /console\/pages\/keys\/(?:documents|key-state)\.ts$/;
-const KEYS_OWN = /console\/pages\/keys\/(?:changes|use-key-switch|week)\.ts$/;
+const KEYS = /console\/pages\/(?:keys\/(?:documents|key-state|week)|usage\/documents)\.ts$/;
+const KEYS_OWN = /console\/pages\/keys\/(?:changes|use-key-switch)\.ts$/;
+/** The bars of sums that several pages share. */
+const BARS = /console\/(?:components\/bar-chart|pages\/usage\/(?:bar-text|summary))\.tsx?$/;
 const USERS = /console\/pages\/admin\/users\/(?:documents|user-documents)\.ts$/;
 
 /** Modules of the top bar that the console and the administrators' pages share. */
@@ -123,6 +125,7 @@ const GROUPS = [
   { name: 'table', test: TABLES },
   { name: 'keys', test: KEYS },
   { name: 'keys-own', test: KEYS_OWN },
+  { name: 'bars', test: BARS },
   { name: 'users', test: USERS },
   { name: 'bar', test: BAR },
   { name: 'frame', test: FRAME },

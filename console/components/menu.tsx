@@ -4,7 +4,15 @@
  */
 import { clsx } from 'clsx';
 import { ChevronDown, X } from 'lucide-react';
-import { type ButtonHTMLAttributes, cloneElement, lazy, type ReactElement, Suspense, useState } from 'react';
+import {
+  type ButtonHTMLAttributes,
+  cloneElement,
+  lazy,
+  type ReactElement,
+  type ReactNode,
+  Suspense,
+  useState,
+} from 'react';
 import { useTranslation } from '../translation.ts';
 import type { MenuEntry } from './menu-entries.ts';
 
@@ -12,6 +20,13 @@ const load = () => import('./menu-popup.tsx');
 const MenuPopup = lazy(async () => ({ default: (await load()).MenuPopup }));
 const loadChoices = () => import('./choice-popup.tsx');
 const ChoicePopup = lazy(async () => ({ default: (await loadChoices()).ChoicePopup }));
+
+/** What a popup must know about its button. */
+export interface PopupState {
+  open: boolean;
+  anchor: HTMLElement | null;
+  onOpenChange: (open: boolean) => void;
+}
 
 interface MenuProps {
   /** The button that opens the menu. */
@@ -21,13 +36,36 @@ interface MenuProps {
 
 /** A button that opens a menu. */
 export function Menu({ trigger, entries }: MenuProps) {
+  const [first] = entries;
+  const choices = first?.kind === 'choices' && first.searched ? first : undefined;
+  if (!choices)
+    return (
+      <PopupButton trigger={trigger} kind="menu" prepare={load}>
+        {(popup) => <MenuPopup {...popup} entries={entries} />}
+      </PopupButton>
+    );
+  return (
+    <PopupButton trigger={trigger} kind="dialog" prepare={loadChoices}>
+      {(popup) => <ChoicePopup {...popup} choices={choices} />}
+    </PopupButton>
+  );
+}
+
+interface PopupButtonProps {
+  trigger: MenuProps['trigger'];
+  /** The role of the popup. */
+  kind: 'menu' | 'dialog';
+  /** Loads the popup. */
+  prepare: () => Promise<unknown>;
+  /** The popup, which may be lazy. It stays in the page after it was opened once. */
+  children: (popup: PopupState) => ReactNode;
+}
+
+/** A button whose popup is loaded when the pointer or the focus reaches the button. */
+export function PopupButton({ trigger, kind, prepare, children }: PopupButtonProps) {
   const [asked, setAsked] = useState(false);
   const [open, setOpen] = useState(false);
   const [anchor, setAnchor] = useState<HTMLElement | null>(null);
-  const [first] = entries;
-  const choices = first?.kind === 'choices' && first.searched ? first : undefined;
-  const prepare = () => void (choices ? loadChoices : load)();
-  const popup = { open, anchor, onOpenChange: setOpen };
   const show = () => {
     setAsked(true);
     setOpen(true);
@@ -36,11 +74,11 @@ export function Menu({ trigger, entries }: MenuProps) {
     <>
       <span className="contents" ref={(place) => setAnchor(firstElement(place))}>
         {cloneElement(trigger, {
-          'aria-haspopup': choices ? 'dialog' : 'menu',
+          'aria-haspopup': kind,
           'aria-expanded': open,
           onClick: show,
-          onPointerEnter: prepare,
-          onFocus: prepare,
+          onPointerEnter: () => void prepare(),
+          onFocus: () => void prepare(),
           onKeyDown: (event) => {
             if (event.key !== 'ArrowDown') return;
             event.preventDefault();
@@ -48,15 +86,7 @@ export function Menu({ trigger, entries }: MenuProps) {
           },
         })}
       </span>
-      {asked && (
-        <Suspense>
-          {choices ? (
-            <ChoicePopup {...popup} choices={choices} />
-          ) : (
-            <MenuPopup {...popup} entries={entries} />
-          )}
-        </Suspense>
-      )}
+      {asked && <Suspense>{children({ open, anchor, onOpenChange: setOpen })}</Suspense>}
     </>
   );
 }
