@@ -6,7 +6,7 @@ import type { Client as Socket, FormattedExecutionResult, Sink, SubscribePayload
 import { Client, type CombinedError, fetchExchange, mapExchange, subscriptionExchange } from 'urql';
 import { createStore, type Store } from './components/store.ts';
 import type { Connection } from './connection.ts';
-import { fetchOrTake } from './early.ts';
+import { fetchOrTake, forgetEarly } from './early.ts';
 import { onDemand } from './on-demand.ts';
 import { createProof, type Proof } from './proof.ts';
 import { createReach, type Reaching } from './reach.ts';
@@ -49,6 +49,10 @@ export function createApi(onSignedOut: () => void): Api {
     fetchOptions: { credentials: 'same-origin' },
     exchanges: [
       mapExchange({
+        onOperation: ({ kind }) => {
+          // What was requested before a mutation may be old.
+          if (kind === 'mutation') forgetEarly();
+        },
         onError: (error) => {
           if (codeOf(error) === 'UNAUTHENTICATED') onSignedOut();
         },

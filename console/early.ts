@@ -65,7 +65,7 @@ function textOf(variables: object): string {
   return JSON.stringify(Object.entries(variables).toSorted());
 }
 
-/** Forgets all early answers: somebody signed in or out. */
+/** Forgets all early answers. Call this when somebody signs in or out, and before each mutation. */
 export function forgetEarly(): void {
   started.clear();
 }

@@ -14,7 +14,10 @@ it('a key that failed only since it was revealed this month has not paid; other 
   expect(mayHavePaid({ ...failed, lastUsedAt: null }, now)).toBe(false);
   expect(mayHavePaid({ ...failed, spentThisMonth: '0.03' }, now)).toBe(true);
   expect(mayHavePaid({ ...failed, revealedAt: '2026-10-31T23:59:59Z' }, now)).toBe(true);
-  expect(mayHavePaid({ ...failed, pool: { id: 'pool_1', name: 'Atlas', subdomain: 'atlas' } }, now)).toBe(
-    true,
-  );
+  expect(
+    mayHavePaid(
+      { ...failed, pool: { __typename: 'Pool', id: 'pool_1', name: 'Atlas', subdomain: 'atlas' } },
+      now,
+    ),
+  ).toBe(true);
 });
