@@ -1,6 +1,6 @@
 /**
- * Vite plugin for a fast first load of each page. It adds the font and the script for early data to the HTML,
- * and writes `pages.json`: the list of scripts per page, for the preload links that the control plane adds.
+ * Vite plugin for a fast first load of each page. It adds the script for early data to the HTML, and
+ * writes `pages.json`: the list of scripts per page, for the preload links that the control plane adds.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -17,7 +17,6 @@ const ROUTES = ['routes.tsx', 'admin-routes.tsx'];
  * Chinese pages load them separately.
  */
 const WORDS = { en: 'messages/en', 'zh-CN': 'messages/zh-cn' } as const;
-const FONT = /hanken-grotesk-latin[\w-]*\.woff2$/;
 
 /** The plugin, for the console's build. */
 export function delivery(): Plugin {
@@ -38,15 +37,10 @@ function firstTags(bundle: Rolldown.OutputBundle): HtmlTagDescriptor[] {
   const holdsEarly = (file: Rolldown.OutputBundle[string]): boolean =>
     file.type === 'chunk' && file.moduleIds.includes(EARLY);
   const early = Object.values(bundle).find(holdsEarly);
-  const font = Object.keys(bundle).find((name) => FONT.test(name));
-  if (!early || font === undefined) throw new Error('The build has no early script or no font.');
+  if (!early) throw new Error('The build has no early script.');
   // Browsers give asynchronous scripts a low priority; the data of the page depends on this one.
   const script = { type: 'module', async: true, crossorigin: true, fetchpriority: 'high' };
-  const preload = { rel: 'preload', as: 'font', type: 'font/woff2', crossorigin: true, href: `/${font}` };
-  return [
-    { tag: 'script', attrs: { ...script, src: `/${early.fileName}` }, injectTo: 'head-prepend' },
-    { tag: 'link', attrs: preload, injectTo: 'head' },
-  ];
+  return [{ tag: 'script', attrs: { ...script, src: `/${early.fileName}` }, injectTo: 'head-prepend' }];
 }
 
 /** Finds the chunks of a build by the sources that they contain. */
