@@ -6,12 +6,15 @@ interface Tone {
   fill: string;
 }
 
-/** Colours by position of the series; the last one is for all other series together. */
+/** Colours by position of the series; the last one, which is grey, is for all other series together. */
 export const SERIES_TONES: readonly Tone[] = [
   { swatch: 'bg-s1', fill: 'var(--s1)' },
   { swatch: 'bg-s2', fill: 'var(--s2)' },
   { swatch: 'bg-s5', fill: 'var(--s5)' },
   { swatch: 'bg-s4', fill: 'var(--s4)' },
+  { swatch: 'bg-s3', fill: 'var(--s3)' },
+  { swatch: 'bg-s7', fill: 'var(--s7)' },
+  { swatch: 'bg-s8', fill: 'var(--s8)' },
   { swatch: 'bg-s6', fill: 'var(--s6)' },
 ];
 

@@ -1,7 +1,8 @@
 /** How sums become the words and bars of a chart. */
 import { expect, test } from 'vitest';
+import { SERIES_TONES } from '../../components/chart-series.ts';
 import { hasBar, rangeBefore, rangeOfBar, spanOf } from './span.ts';
-import { amountOf, barsOf, bucketsOf, moneyWords } from './summary.ts';
+import { amountOf, barsOf, bucketsOf, moneyWords, seriesOf } from './summary.ts';
 import { timeBarsOf } from './times.ts';
 
 const NOW = Date.parse('2026-11-20T14:30:00Z');
@@ -70,6 +71,22 @@ test('a bar that another time range selected is not in the span', () => {
   expect(['2026-11-20', '2026-11-14', '2026-11-13', '2026-11-20T14'].map((id) => hasBar(days, id))).toEqual([
     ...[true, true, false, false],
   ]);
+});
+
+test('the seven largest groups are named, and the remaining ones follow together, the largest first', () => {
+  const groups = Array.from({ length: 10 }, (_, index) => ({
+    key: `model-${index}`,
+    label: `Model ${index}`,
+    totals: { cost: `${index}.00`, requests: 1, failed: 0, inputTokens: '0', outputTokens: '0' },
+  }));
+  const series = seriesOf(groups, 'cost');
+  expect(series.map(({ label }) => label)).toEqual([
+    ...[9, 8, 7, 6, 5, 4, 3].map((index) => `Model ${index}`),
+    '',
+  ]);
+  expect(series).toHaveLength(SERIES_TONES.length);
+  expect(series.at(-1)).toMatchObject({ key: undefined, sums: { cost: '3.00', requests: 3 } });
+  expect(series.at(-1)?.members.map(({ label }) => label)).toEqual(['Model 2', 'Model 1', 'Model 0']);
 });
 
 test('a failure rate is in hundredths of a percent, and a bar has the rate of all series together', () => {

@@ -6,7 +6,8 @@ import type { UsageSums } from './documents.ts';
 import type { SUM_MEASURES } from './search.ts';
 import { DAY_MS, HOUR_MS, iso, type Span } from './span.ts';
 
-const NAMED_SERIES_MAX = 4;
+/** Number of groups with a colour of their own; see SERIES_TONES. */
+const NAMED_SERIES_MAX = 7;
 
 /** Sums of requests, as the charts show them. */
 export interface Sums {
@@ -36,6 +37,8 @@ export interface Series {
   keys: readonly string[];
   label: string;
   sums: Sums;
+  /** The remaining groups, the largest first; empty for a single group. */
+  members: readonly Series[];
 }
 
 interface Group {
@@ -44,13 +47,14 @@ interface Group {
   totals: Totals;
 }
 
-/** The four largest groups, and the remaining ones as one series, whose label the caller sets. */
+/** The largest groups, and the remaining ones as one series, whose label the caller sets. */
 export function seriesOf(groups: readonly Group[], measure: Measure): Series[] {
   const single = ({ key, label, totals }: Group): Series => ({
     key,
     keys: [key],
     label,
     sums: sumsOf([totals]),
+    members: [],
   });
   const sorted = [...groups].sort(
     (a, b) => amountOf(sumsOf([b.totals]), measure) - amountOf(sumsOf([a.totals]), measure),
@@ -59,7 +63,8 @@ export function seriesOf(groups: readonly Group[], measure: Measure): Series[] {
   const named = sorted.slice(0, NAMED_SERIES_MAX).map(single);
   if (rest.length === 0) return named;
   const sums = sumsOf(rest.map(({ totals }) => totals));
-  return [...named, { key: undefined, keys: rest.map(({ key }) => key), label: '', sums }];
+  const keys = rest.map(({ key }) => key);
+  return [...named, { key: undefined, keys, label: '', sums, members: rest.map(single) }];
 }
 
 export type Measure = (typeof SUM_MEASURES)[number];

@@ -1,5 +1,6 @@
 /** The legend of the chart: each series with its sum, for the whole range or for the selected bar. */
 import { clsx } from 'clsx';
+import { type ReactNode, useState } from 'react';
 import { SERIES_TONES } from '../../components/chart-series.ts';
 import { LeaderList, LeaderRow, LeaderSum } from '../../components/leader-row.tsx';
 import { Money } from '../../components/money.tsx';
@@ -31,6 +32,9 @@ export function Legend({ search, measure, series, sums, bucket, asOf }: LegendPr
   const barText = useBarText();
   const number = new Intl.NumberFormat(i18n.language);
   const { textOf } = useAmountWords(measure);
+  const [listed, setListed] = useState(false);
+  const nameOf = ({ key, keys, label }: Series) =>
+    key === undefined ? t('usage.others', { count: keys.length }) : label;
   const shown = bucket?.sums ?? sums;
   const value = (one: Sums) =>
     measure === 'cost' ? <Money amount={one.cost} className="font-semibold" /> : textOf(one);
@@ -46,15 +50,18 @@ export function Legend({ search, measure, series, sums, bucket, asOf }: LegendPr
                 {measure !== 'rate' && (
                   <span className={clsx(SWATCH, SERIES_TONES[index]?.swatch)} aria-hidden="true" />
                 )}
-                <span className="[overflow-wrap:anywhere]">
-                  {one.key === undefined ? t('usage.others', { count: one.keys.length }) : one.label}
-                </span>
+                {one.key === undefined && !bucket ? (
+                  <Others count={one.keys.length} open={listed} toggle={() => setListed(!listed)} />
+                ) : (
+                  <span className="[overflow-wrap:anywhere]">{nameOf(one)}</span>
+                )}
               </span>
             }
           >
             {value(bucket?.parts[index] ?? one.sums)}
           </LeaderRow>
         ))}
+        {listed && !bucket && <Members series={series} value={value} />}
         <LeaderSum name={t('usage.count', { count: shown.requests, shown: number.format(shown.requests) })}>
           <Money amount={shown.cost} />
         </LeaderSum>
@@ -64,6 +71,43 @@ export function Legend({ search, measure, series, sums, bucket, asOf }: LegendPr
       </p>
     </div>
   );
+}
+
+interface OthersProps {
+  count: number;
+  open: boolean;
+  toggle: () => void;
+}
+
+/** The name of the remaining groups, as a button that lists them. */
+function Others({ count, open, toggle }: OthersProps) {
+  const { t } = useTranslation();
+  return (
+    <button
+      type="button"
+      aria-expanded={open}
+      className="rounded-tag text-left text-accent underline touch:min-h-11"
+      onClick={toggle}
+    >
+      {t('usage.others', { count })}
+    </button>
+  );
+}
+
+interface MembersProps {
+  series: readonly Series[];
+  value: (sums: Sums) => ReactNode;
+}
+
+/** The remaining groups, the largest first, with their sums of the whole range. */
+function Members({ series, value }: MembersProps) {
+  return series
+    .flatMap(({ members }) => members)
+    .map(({ key, label, sums }) => (
+      <LeaderRow key={key} name={<span className="pl-5 [overflow-wrap:anywhere] text-ink-2">{label}</span>}>
+        {value(sums)}
+      </LeaderRow>
+    ));
 }
 
 interface HeadProps {
