@@ -168,6 +168,7 @@ const PARTS: readonly string[] = !import.meta.env.DEV
       'WalletLease',
       'WalletBudget',
       'WalletUsageDay',
+      'LedgerSubject',
       'SecurityFactors',
       'PolicyAcceptance',
       'PoolModel',

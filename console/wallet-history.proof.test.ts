@@ -52,6 +52,7 @@ function pageOfDay({ first, after, before }: DayPage) {
       ...{ __typename: 'LedgerEntry', id: `led_day_${number}`, seq: 1_000 - number, kind: 'USAGE' },
       ...{ bucket: 'CASH', amount: '-0.25', balanceAfter: '100', description: `Entry ${number}` },
       ...{ reference: `ref:${number}`, createdAt: new Date().toISOString() },
+      subject: { __typename: 'LedgerSubject', topic: 'NOTE', count: null, pool: null, playMoney: false },
     })),
     pageInfo: {
       hasNextPage: start + first < 60,

@@ -10,6 +10,8 @@ import type { GroupRatioRow, ModelRow } from './catalog/model.entity.ts';
 import { query, sql } from './database/sql.ts';
 import { KeySchema } from './keys/key.entity.ts';
 import type { KeyRow } from './keys/key.entity.ts';
+import { PoolSchema } from './pools/pool.entity.ts';
+import type { PoolRow } from './pools/pool.entity.ts';
 import { CredentialSchema, RouteSchema } from './upstreams/upstream.entity.ts';
 import type { CredentialRow, ProviderRow, RouteRow } from './upstreams/upstream.entity.ts';
 import { providersById } from './upstreams/upstream.service.ts';
@@ -64,6 +66,11 @@ export async function ratiosForAll(em: EntityManager, keys: readonly string[]): 
 /** API keys by id, of any owner; the caller checks access. */
 export async function keysById(em: EntityManager, ids: readonly string[]): Found<KeyRow> {
   return byId(await em.find(KeySchema, { id: { $in: [...ids] } }));
+}
+
+/** Dedicated pools by id, of any owner; the caller checks access. */
+export async function poolsById(em: EntityManager, ids: readonly string[]): Found<PoolRow> {
+  return byId(await em.find(PoolSchema, { id: { $in: [...ids] } }));
 }
 
 /** Providers by id. */

@@ -37,6 +37,7 @@ export const TYPE_RULES: Readonly<Record<string, TokenRule>> = {
   KeyRotation: 'ANY',
   LedgerCheck: 'ADMIN_WALLET',
   LedgerRule: 'ANY',
+  LedgerSubject: 'ANY',
   LedgerViolation: 'ANY',
   LedgerEntry: ['WALLET_READ', 'WALLET_WRITE', 'ADMIN_WALLET'],
   LinkedIdentity: 'ADMIN_USERS',

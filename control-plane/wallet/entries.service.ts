@@ -30,6 +30,8 @@ export interface EntryView {
   /** The transaction that this one reverses. */
   reversesId: string | null;
   actor: { kind: Actor['kind']; id: string | null };
+  /** Number of requests that the entry paid; null if it paid none, or if their charges are no longer stored. */
+  requests: number | null;
 }
 
 /** Filters that all have to match; null and undefined match every entry. */
@@ -221,5 +223,6 @@ function toView(row: EntryRow): EntryView {
     reference: row.reference,
     reversesId: row.reverses,
     actor: { kind: row.actor_kind, id: row.actor_id },
+    requests: row.requests,
   };
 }

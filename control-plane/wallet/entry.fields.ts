@@ -1,4 +1,4 @@
-/** Fields of a ledger entry on the API that need a look-up: reference, reversed entry, owner and actor. */
+/** Fields of a ledger entry on the API that need a look-up: reference, subject, reversal, owner and actor. */
 import 'reflect-metadata';
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { EntityManager } from '@mikro-orm/postgresql';
@@ -6,9 +6,10 @@ import { AuditActor } from '../audit/audit.resolver.ts';
 import { isAdminFor } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { User } from '../accounts/user.type.ts';
-import { ownersOfWallets, usersById } from '../lookups.ts';
+import { ownersOfWallets, poolsById, usersById } from '../lookups.ts';
 import { entriesOfTransactions } from './entries.service.ts';
 import type { EntryView } from './entries.service.ts';
+import { LedgerSubject, subjectOf } from './entry.subject.ts';
 import { LedgerEntry } from './wallet.types.ts';
 
 const LABELS: Record<EntryView['actor']['kind'], string> = {
@@ -31,6 +32,13 @@ export class EntryFields {
     const isOthers = entry.actor.kind === 'USER' || entry.actor.kind === 'ACCESS_TOKEN';
     const isOwn = entry.actor.id === context.viewer?.id || isAdminFor(context, 'ADMIN_WALLET');
     return isOthers && !isOwn ? entry.transactionId : entry.reference;
+  }
+
+  @FieldResolver(() => LedgerSubject, {
+    description: 'What the entry is about, as data. `description` says it in English.',
+  })
+  async subject(@Root() entry: EntryView, @Ctx() { batches }: Context): Promise<LedgerSubject> {
+    return subjectOf(entry, async (id) => (await batches.load(poolsById, id))?.subdomain ?? null);
   }
 
   @FieldResolver(() => LedgerEntry, {

@@ -12,6 +12,12 @@ export const LedgerFields = graphql(`
     amount
     balanceAfter
     description
+    subject {
+      topic
+      count
+      pool
+      playMoney
+    }
     reference
     createdAt
   }

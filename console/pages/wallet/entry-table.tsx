@@ -17,6 +17,7 @@ import { Tag } from '../../components/tag.tsx';
 import { Stamp } from '../../components/time.tsx';
 import { type TFunction, useTranslation } from '../../translation.ts';
 import type { Entry } from './documents.ts';
+import { entryText } from './entry-text.ts';
 
 const ICONS: Record<Entry['kind'], LucideIcon> = {
   TOP_UP_CARD: CreditCard,
@@ -91,7 +92,7 @@ export function entryColumns<Row extends object>({ t, align, entryOf }: ColumnPa
     {
       id: 'what',
       header: t('wallet.description'),
-      cell: cellOf(({ description }) => <span className="text-ink-2">{description}</span>),
+      cell: cellOf((entry) => <span className="text-ink-2">{entryText(t, entry)}</span>),
     },
     {
       id: 'reference',
@@ -163,7 +164,7 @@ export function EntryCard({ entry, owner }: { entry: Entry; owner?: ReactNode })
         <Amount amount={entry.amount} />
       </div>
       {owner !== undefined && <div className="text-table break-all">{owner}</div>}
-      <div className="text-table text-ink-2">{entry.description}</div>
+      <div className="text-table text-ink-2">{entryText(t, entry)}</div>
       <div className="flex items-center gap-2 text-table text-ink-3">
         <Stamp at={entry.createdAt} />
         <Tag>{t(`wallet.buckets.${entry.bucket}`)}</Tag>
