@@ -81,7 +81,7 @@ describe.skipIf(!ready)('the bars', () => {
       const fills = await page
         .locator(PARTS)
         .evaluateAll((parts) => [...new Set(parts.map((part) => getComputedStyle(part).fill))]);
-      expect(legend).toHaveLength(5);
+      expect(legend).toHaveLength(8);
       expect(fills).toEqual(legend);
       const [bar = []] = await drawnOn(page);
       const heights = bar.map(({ height }) => height);
@@ -91,6 +91,24 @@ describe.skipIf(!ready)('the bars', () => {
         expect(gap).toBeGreaterThanOrEqual(0);
         expect(gap).toBeLessThanOrEqual(1);
       });
+    });
+  });
+});
+
+describe.skipIf(!ready)('the legend', () => {
+  test('lists the remaining models when their line is opened, and not for a selected day', async () => {
+    await visitChart('/usage', async (page) => {
+      const others = page.getByRole('button', { name: '3 others' });
+      expect(await page.getByText('flagship-mini').count()).toBe(0);
+      await press(page, others);
+      expect(await others.getAttribute('aria-expanded')).toBe('true');
+      await page.locator('dt', { hasText: 'flagship-mini' }).waitFor();
+      expect(await violations(page)).toEqual([]);
+      await press(page, barsOf(page).last());
+      await page.waitForURL(/day=/);
+      await page.locator('dt', { hasText: '3 others' }).waitFor();
+      expect(await others.count()).toBe(0);
+      expect(await page.locator('dt', { hasText: 'flagship-mini' }).count()).toBe(0);
     });
   });
 });

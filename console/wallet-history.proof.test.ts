@@ -13,11 +13,11 @@ describe.skipIf(!ready)('a day of usage in the wallet', () => {
       const day = page.getByRole('button', { name: /^\d+ entr(y|ies), .*, Cash$/ });
       await press(page, day);
       expect(await day.getAttribute('aria-expanded')).toBe('true');
-      await page.getByText('147 requests, settled 23:59').waitFor();
+      await page.getByText('147 requests', { exact: true }).waitFor();
       expect(await violations(page)).toEqual([]);
       expect(await overflow(page)).toBe(0);
       await press(page, day);
-      await page.getByText('147 requests, settled 23:59').waitFor({ state: 'detached' });
+      await page.getByText('147 requests', { exact: true }).waitFor({ state: 'detached' });
     });
   });
 

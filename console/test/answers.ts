@@ -132,7 +132,11 @@ function viewerOf(state: State) {
 }
 
 const DAY_MS = 86_400_000;
-const SHARES = [52, 23, 14, 9, 1.2];
+const SHARES = [38, 27, 16, 9, 5, 2.5, 1.5, 0.5, 0.3, 0.2];
+const MODELS = [
+  ...['coder', 'balanced', 'swift', 'flagship', 'budget', 'reasoner'],
+  ...['speech', 'vision', 'embedder', 'flagship-mini'],
+];
 
 function totalsOf(requests: number, price = 0.22) {
   const cost = (requests * price).toFixed(2);
@@ -156,9 +160,7 @@ function summary({ range, groupBy = [], bucket }: SummaryOf) {
   const start = Math.floor(Date.parse(range.from) / step);
   const days = Math.round((Date.parse(range.to) - Date.parse(range.from)) / step);
   const names =
-    groupBy[0] === 'KEY'
-      ? ['key_2', 'key_1', 'key_3']
-      : ['coder', 'balanced', 'swift', 'flagship', 'budget', 'reasoner'].slice(0, groupBy.length * 6);
+    groupBy[0] === 'KEY' ? ['key_2', 'key_1', 'key_3'] : MODELS.slice(0, groupBy.length * MODELS.length);
   const ofDay = (day: number) => ([3, 4].includes(day % 7) ? 40 : 120 + ((day * 37) % 29));
   const all = Array.from({ length: days }, (_, index) => start + index);
   const share = (index: number) => (SHARES[index] ?? 0.8) / 100;
