@@ -62,7 +62,7 @@ function ask({ text, variables = {} }: FirstOperation): void {
 
 /** The same text for the same variables in any order: the client sorts them. */
 function textOf(variables: object): string {
-  return JSON.stringify(Object.entries(variables).toSorted());
+  return JSON.stringify(Object.entries(variables).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** Forgets all early answers. Call this when somebody signs in or out, and before each mutation. */
