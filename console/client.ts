@@ -50,7 +50,7 @@ export function createApi(onSignedOut: () => void): Api {
     exchanges: [
       mapExchange({
         onOperation: ({ kind }) => {
-          // What was requested before a mutation may be old.
+          // An answer that was requested before the mutation may be old.
           if (kind === 'mutation') forgetEarly();
         },
         onError: (error) => {

@@ -10,8 +10,6 @@ import type { GroupRatioRow, ModelRow } from './catalog/model.entity.ts';
 import { query, sql } from './database/sql.ts';
 import { KeySchema } from './keys/key.entity.ts';
 import type { KeyRow } from './keys/key.entity.ts';
-import { PoolSchema } from './pools/pool.entity.ts';
-import type { PoolRow } from './pools/pool.entity.ts';
 import { CredentialSchema, RouteSchema } from './upstreams/upstream.entity.ts';
 import type { CredentialRow, ProviderRow, RouteRow } from './upstreams/upstream.entity.ts';
 import { providersById } from './upstreams/upstream.service.ts';
@@ -68,9 +66,13 @@ export async function keysById(em: EntityManager, ids: readonly string[]): Found
   return byId(await em.find(KeySchema, { id: { $in: [...ids] } }));
 }
 
-/** Dedicated pools by id, of any owner; the caller checks access. */
-export async function poolsById(em: EntityManager, ids: readonly string[]): Found<PoolRow> {
-  return byId(await em.find(PoolSchema, { id: { $in: [...ids] } }));
+/** The subdomain of each pool, of any owner, by pool id; the caller checks access. */
+export async function subdomainsOfPools(em: EntityManager, ids: readonly string[]): Found<string> {
+  const pools = await query<{ id: string; subdomain: string }>(
+    em,
+    sql`select id, subdomain from pools where id = any(${[...ids]}::text[])`,
+  );
+  return new Map(pools.map(({ id, subdomain }) => [id, subdomain]));
 }
 
 /** Providers by id. */

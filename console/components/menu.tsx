@@ -21,7 +21,7 @@ const MenuPopup = lazy(async () => ({ default: (await load()).MenuPopup }));
 const loadChoices = () => import('./choice-popup.tsx');
 const ChoicePopup = lazy(async () => ({ default: (await loadChoices()).ChoicePopup }));
 
-/** What a popup must know about its button. */
+/** The state of a popup, and its button. */
 export interface PopupState {
   open: boolean;
   anchor: HTMLElement | null;

@@ -13,6 +13,7 @@ import { checkInvariants } from '../wallet/invariants.ts';
 const POOL = `id name subdomain baseUrl state rpmCap autoRenew version startsAt endsAt rpmNow rpmPeak24h
   throttled24h models { modelName displayName frozenAt currentModel { name } } owner { email }
   periods { number paid giftGranted refunded ledgerEntries { kind bucket amount } } renewalQuote { id }`;
+const ENTRY = 'kind amount subject { topic pool }';
 const QUOTE = `quote { id total giftCredit rpmCap periodDays startsAt endsAt expiresAt payableFrom shortfall
   lines { label quantity unitPrice amount } models { name } }`;
 const ERRORS = 'userErrors { code message field }';
@@ -85,7 +86,7 @@ describe('dedicated pools on the API', () => {
       'poolPurchase',
       [
         'PoolPurchaseInput',
-        `pool { ${POOL} } period { number paid } wallet { cash gift } ledgerEntries { kind amount } replayed`,
+        `pool { ${POOL} } period { number paid } wallet { cash gift } ledgerEntries { ${ENTRY} } replayed`,
       ],
       {
         quoteId: pick<string>(quoted, 'poolQuoteCreate', 'quote', 'id'),
@@ -183,8 +184,12 @@ describe('dedicated pools on the API', () => {
       replayed: false,
       wallet: { cash: '282.00', gift: '10.00' },
       ledgerEntries: [
-        { kind: 'POOL_PURCHASE', amount: '-118.00' },
-        { kind: 'GIFT_POOL', amount: '10.00' },
+        {
+          kind: 'POOL_PURCHASE',
+          amount: '-118.00',
+          subject: { topic: 'POOL_FIRST_PERIOD', pool: 'ann-team' },
+        },
+        { kind: 'GIFT_POOL', amount: '10.00', subject: { topic: 'POOL_GIFT', pool: 'ann-team' } },
       ],
       pool: {
         state: 'ACTIVE',

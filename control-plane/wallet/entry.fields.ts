@@ -6,7 +6,7 @@ import { AuditActor } from '../audit/audit.resolver.ts';
 import { isAdminFor } from '../graphql/context.ts';
 import type { Context } from '../graphql/context.ts';
 import { User } from '../accounts/user.type.ts';
-import { ownersOfWallets, poolsById, usersById } from '../lookups.ts';
+import { ownersOfWallets, subdomainsOfPools, usersById } from '../lookups.ts';
 import { entriesOfTransactions } from './entries.service.ts';
 import type { EntryView } from './entries.service.ts';
 import { LedgerSubject, subjectOf } from './entry.subject.ts';
@@ -38,7 +38,7 @@ export class EntryFields {
     description: 'What the entry is about, as data. `description` says it in English.',
   })
   async subject(@Root() entry: EntryView, @Ctx() { batches }: Context): Promise<LedgerSubject> {
-    return subjectOf(entry, async (id) => (await batches.load(poolsById, id))?.subdomain ?? null);
+    return subjectOf(entry, async (id) => (await batches.load(subdomainsOfPools, id)) ?? null);
   }
 
   @FieldResolver(() => LedgerEntry, {

@@ -1,6 +1,6 @@
 /**
- * What a ledger entry is about, as data that clients put into words of the reader's language. Found from the
- * kind and the reference of the transaction, which the code that moves money writes.
+ * The subject of a ledger entry as data, which clients put into words of the reader's language. It is found
+ * from the kind and the reference of the transaction.
  */
 import 'reflect-metadata';
 import { Field, Int, ObjectType } from 'type-graphql';
