@@ -13,6 +13,7 @@ import type {
 import { unseal } from '@gateway/shared/sealing';
 import { CredentialCompiler } from './compile-credentials.ts';
 import type { CompiledRoute, Config, KeyStop, StoppedBy } from './config.ts';
+import type { KeyTable } from './key-table.ts';
 import type { PersistentMap } from './persistent-map.ts';
 import { RecordIndex, problemsOf, recordOf, recordsOf } from './record-index.ts';
 import { SealedIds } from '../state/sealed-ids.ts';
@@ -36,8 +37,6 @@ export class Compiler {
   /** The key of the ids of stored objects, and its sealed form. */
   #stateKey: { sealed: string; ids: SealedIds | undefined } | undefined;
   readonly #credentials: CredentialCompiler;
-  readonly #keys = new RecordIndex('API_KEY', (key) => key.digest);
-  readonly #rotatedKeys = new RecordIndex('API_KEY', (key) => key.previousDigest);
   readonly #models = new RecordIndex('MODEL', (model) => model.name);
   readonly #pools = new RecordIndex('POOL', (pool) => pool.subdomain);
   readonly #poolIds = new RecordIndex('POOL', (pool) => pool.id);
@@ -77,8 +76,7 @@ export class Compiler {
       sealedIds: this.#sealedIds(settings),
       // Compiling routes can throw, so it comes first: the look-ups must not be newer than the configuration.
       routes: this.#routes(tables),
-      keys: this.#keys.of(tables),
-      rotatedKeys: this.#rotatedKeys.of(tables),
+      keys: tables.keys,
       models: this.#models.of(tables),
       pools: this.#pools.of(tables),
       poolIds: this.#poolIds.of(tables),
@@ -151,9 +149,7 @@ interface Lookups {
   confirmedAt: number;
   settings: SettingsRecord;
   sealedIds: SealedIds | undefined;
-  keys: PersistentMap<KeyRecord>;
-  /** Keys by the digest that a rotation replaced. */
-  rotatedKeys: PersistentMap<KeyRecord>;
+  keys: KeyTable;
   models: PersistentMap<ModelRecord>;
   pools: PersistentMap<PoolRecord>;
   poolIds: PersistentMap<PoolRecord>;
@@ -187,9 +183,10 @@ class CompiledConfig implements Config {
   }
 
   keyByDigest(digest: string): KeyRecord | undefined {
-    const key = this.#lookups.keys.get(digest);
+    const { keys } = this.#lookups;
+    const key = keys.byDigest(digest);
     if (key) return key;
-    const rotated = this.#lookups.rotatedKeys.get(digest);
+    const rotated = keys.byPreviousDigest(digest);
     return rotated && (rotated.previousUntil ?? 0) > Date.now() ? rotated : undefined;
   }
 
@@ -237,9 +234,7 @@ const OWNERS_REASONS: ReadonlySet<string | null | undefined> = new Set(['OWNER',
  */
 export function keysStopped(before: Tables, after: Tables, now: number): Map<string, KeyStop> {
   const stopped = new Map<string, KeyStop>();
-  for (const change of tableOf(after, 'API_KEY').since(tableOf(before, 'API_KEY'))) {
-    const old = change.before && recordOf(change.before, 'API_KEY');
-    const present = change.after && recordOf(change.after, 'API_KEY');
+  for (const { before: old, after: present } of after.keys.changedSince(before.keys)) {
     const stop = old?.enabled ? stopOf(old, present, now) : undefined;
     if (old && stop) stopped.set(old.id, stop);
   }
@@ -251,8 +246,7 @@ export function keysStopped(before: Tables, after: Tables, now: number): Map<str
       suspended.set(present.walletId, present.closed ? 'OWNER' : 'OPERATOR');
   }
   if (suspended.size === 0) return stopped;
-  // There is no look-up of keys by wallet, and suspensions are rare: all keys are scanned.
-  for (const key of recordsOf(before, 'API_KEY')) {
+  for (const key of before.keys.ofWallets(suspended)) {
     const by = key.enabled ? suspended.get(key.walletId) : undefined;
     const known = stopped.get(key.id);
     if (by && (!known || known.secrets)) stopped.set(key.id, { by });

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { Acknowledgements } from './acknowledgements.ts';
 import type { Acknowledgement } from './acknowledgements.ts';
 import { ConfigWriter } from './config-writer.ts';
+import type { StoredConfig } from './file.ts';
 import { NO_TABLES } from './tables.ts';
 
 const ACCEPTED = { ok: true, userErrors: [] };
@@ -64,6 +65,26 @@ it('changes that arrive during a write are written at once, and acknowledged onc
   await writer.settled();
   expect(writes).toEqual([[1], [2, 3, 4]]);
   expect(sent).toEqual([1, 4]);
+});
+
+it('a snapshot that was followed by changes is written as it arrived, and the changes after it', async () => {
+  const writes: unknown[] = [];
+  const sent: number[] = [];
+  const file = {
+    writeSnapshot: async ({ received }: StoredConfig) => void writes.push(received),
+    writeConfirmed: async () => undefined,
+    writeDeltas: async (changes: readonly { revision: number }[]) =>
+      void writes.push(changes.map(({ revision }) => revision)),
+  };
+  const acks = accepted(({ revision }) => sent.push(revision));
+  const writer = new ConfigWriter({ file, acks, onTrouble: () => undefined });
+  const received = [{ entries: [] }];
+  writer.write(stateAt(1), changeTo(1));
+  writer.write({ ...stateAt(2), received }, undefined);
+  for (const revision of [3, 4]) writer.write(stateAt(revision), changeTo(revision));
+  await writer.settled();
+  expect(writes).toEqual([received, [3, 4]]);
+  expect(sent).toEqual([4]);
 });
 
 it('a waiting acknowledgement of a revision is replaced by a later one, and a refusal is kept', async () => {

@@ -67,10 +67,12 @@ export class ConfigWriter {
     const stored = written.at(-1)?.stored;
     if (!stored) return;
     this.#writtenAt = stored.confirmedAt;
-    const changes = written.flatMap(({ change }) => change ?? []);
+    const snapshotAt = written.findLastIndex(({ change }) => change === undefined);
+    const snapshot = written[snapshotAt];
+    const changes = written.slice(snapshotAt + 1).flatMap(({ change }) => change ?? []);
     try {
-      if (changes.length === written.length) await this.#parts.file.writeDeltas(changes, stored);
-      else await this.#parts.file.writeSnapshot(stored);
+      if (snapshot) await this.#parts.file.writeSnapshot(snapshot.stored);
+      if (changes.length > 0) await this.#parts.file.writeDeltas(changes, stored);
     } finally {
       this.#unwritten.splice(0, written.length);
       this.#acknowledge(stored.tables);

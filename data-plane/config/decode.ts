@@ -9,9 +9,19 @@ import type { ConfigKind, ConfigRecord, FrozenModelRecord } from '@gateway/share
 
 /** A value has the wrong shape. The message names the field and the expected shape, never the value. */
 export class DecodeError extends Error {
+  readonly #place: string;
+  readonly #expected: string;
+
   constructor(place: string, expected: string) {
     super(`${place} is not ${expected}`);
     this.name = 'DecodeError';
+    this.#place = place;
+    this.#expected = expected;
+  }
+
+  /** The same error of a value within another one. */
+  within(place: string): DecodeError {
+    return new DecodeError(`${place}/${this.#place}`, this.#expected);
   }
 }
 
@@ -79,7 +89,11 @@ function list<Value>(decode: Decoder<Value>): Decoder<Value[]> {
     if (!Array.isArray(value) || value.length > LIST_LIMIT)
       throw new DecodeError(place, `a list of ≤ ${LIST_LIMIT}`);
     if (value.length === 0) return EMPTY_LIST;
-    return value.map((item: unknown, at) => decode(item, `${place}/${at}`));
+    try {
+      return value.map((item: unknown, at) => decode(item, String(at)));
+    } catch (error) {
+      throw error instanceof DecodeError ? error.within(place) : error;
+    }
   };
 }
 
@@ -98,10 +112,14 @@ function object<Value>(shape: Shape<Value>): Decoder<Value> {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new DecodeError(place, 'an object');
     const source = value as Record<string, unknown>;
-    // A snapshot has 100,000 objects, so no intermediate objects are created, and all get the same hidden
-    // class.
+    // A snapshot has a million objects, so no intermediate objects or texts are created, and all get the same
+    // hidden class.
     const result: Record<string, unknown> = {};
-    for (const [field, decode] of fields) result[field] = decode(source[field], `${place}/${field}`);
+    try {
+      for (const [field, decode] of fields) result[field] = decode(source[field], field);
+    } catch (error) {
+      throw error instanceof DecodeError ? error.within(place) : error;
+    }
     return result as Value;
   };
 }

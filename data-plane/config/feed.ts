@@ -239,13 +239,14 @@ class ConfigFeed implements Feed {
    * Puts the tables in use at once; then writes the file and acknowledges, in this order. Throws if the
    * tables must not be used.
    */
-  #swap(tables: Tables, received: Revision | TableChange): void {
+  #swap(tables: Tables, received: WholeSnapshot | TableChange): void {
     const confirmedAt = this.#options.clock.now();
     this.#use(tables, confirmedAt);
     this.#attempts = 0;
     this.#refused = 0;
     this.#lagging = 0;
-    this.#writer.write({ tables, confirmedAt }, 'upserts' in received ? received : undefined);
+    if ('upserts' in received) this.#writer.write({ tables, confirmedAt }, received);
+    else this.#writer.write({ tables, confirmedAt, received: received.received }, undefined);
   }
 
   #use(tables: Tables, confirmedAt: number): void {

@@ -1,42 +1,33 @@
 /**
- * The file of the last good configuration, with which a node can start while the control plane is away. Each
- * line is `crc32 json`: first a snapshot in parts, then the deltas and confirmations since. The file is
- * rewritten when the lines after the snapshot are as long as the snapshot.
+ * The file of the last good configuration, with which a node can start while the control plane is away. It
+ * has a snapshot in parts, then the deltas and confirmations since, one in a line. The file is rewritten when
+ * about as many entries were added as the snapshot has.
  */
-import { open, readFile, rename } from 'node:fs/promises';
+import { open, rename } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { crc32 } from 'node:zlib';
 import type { ConfigEntry } from '@gateway/shared/node-api';
 import { RELEASE } from '@gateway/shared/release';
-import { NO_TABLES, TablesDraft, changed, entriesOf } from './tables.ts';
+import { decode, encode, linesIn } from './file-lines.ts';
+import type { EntriesOfLine, Line } from './file-lines.ts';
+import { pack, unpack } from './packed-entries.ts';
+import { NO_TABLES, TablesDraft, changed, entriesOf, sizeOf } from './tables.ts';
 import type { TableChange, Tables } from './tables.ts';
 
 /** The file is not rewritten before this many bytes were added to its snapshot. */
 const ADDED_BYTES_MIN = 1 << 20;
+/** Changes are not compressed: so many times the bytes of the snapshot have about as many entries. */
+const ADDED_PER_SNAPSHOT = 4;
 /** Maximum entries per line of a snapshot: requests are served between two lines. */
 const LINE_ENTRIES = 1_000;
 const OWNER_ONLY = 0o600;
-
-/** A line of the file. `left` is the number of snapshot entries in the lines that follow. */
-type Line =
-  | {
-      type: 'snapshot';
-      revision: number;
-      checksum: string;
-      entries: ConfigEntry[];
-      left?: number;
-      confirmedAt: number;
-      /** Absent in files of earlier releases. */
-      release?: string;
-    }
-  | { type: 'entries'; entries: ConfigEntry[]; left: number }
-  | { type: 'delta'; change: TableChange; confirmedAt: number }
-  | { type: 'confirmed'; confirmedAt: number };
 
 /** Content of the file: the tables, and when the control plane last confirmed them (ms of the wall clock). */
 export interface StoredConfig {
   tables: Tables;
   confirmedAt: number;
+  /** All entries of the tables as they arrived in a snapshot; absent after a change. */
+  received?: readonly EntriesOfLine[];
 }
 
 /** A file that was read. */
@@ -69,14 +60,21 @@ export class ConfigFile {
 
   /** Reads the file; undefined if there is none. Throws DamagedConfigFile, or the error of the disk. */
   async load(): Promise<LoadedConfig | undefined> {
-    let content: string;
+    let file: FileHandle;
     try {
-      content = await readFile(this.#path, 'utf8');
+      file = await open(this.#path);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
     }
-    return replay(this.#path, content);
+    try {
+      const reader = await replay(this.#path, file);
+      if (reader.isComplete)
+        [this.#snapshotBytes, this.#addedBytes] = [reader.snapshotBytes, reader.addedBytes];
+      return reader.stored && { ...reader.stored, isOwn: reader.isOwn };
+    } finally {
+      await file.close();
+    }
   }
 
   /** Replaces the file durably: writes and syncs a temporary file, renames it and syncs the folder. */
@@ -86,7 +84,7 @@ export class ConfigFile {
     let bytes = 0;
     try {
       await file.chmod(OWNER_ONLY);
-      for (const line of snapshotLines(stored)) bytes += (await file.write(encode(line))).bytesWritten;
+      for await (const line of snapshotLines(stored)) bytes += (await file.write(encode(line))).bytesWritten;
       await file.sync();
     } finally {
       await file.close();
@@ -112,7 +110,8 @@ export class ConfigFile {
   }
 
   async #append(lines: readonly Line[], stored: StoredConfig): Promise<void> {
-    if (this.#addedBytes >= Math.max(ADDED_BYTES_MIN, this.#snapshotBytes)) return this.writeSnapshot(stored);
+    const mostBytes = Math.max(ADDED_BYTES_MIN, ADDED_PER_SNAPSHOT * this.#snapshotBytes);
+    if (this.#addedBytes >= mostBytes) return this.writeSnapshot(stored);
     const bytes = Buffer.concat(lines.map(encode));
     const added = this.#addedBytes + bytes.length;
     this.#addedBytes = Infinity;
@@ -127,77 +126,79 @@ export class ConfigFile {
   }
 }
 
-function* snapshotLines({ tables, confirmedAt }: StoredConfig): Generator<Line, undefined> {
+async function* snapshotLines({
+  tables,
+  confirmedAt,
+  received,
+}: StoredConfig): AsyncGenerator<Line, undefined> {
   const { revision, checksum } = tables;
-  let left = 0;
-  for (const table of tables.byKind.values()) left += table.size;
+  const lines = received ?? partsOf(tables);
+  let left = received?.length ?? Math.max(1, Math.ceil(sizeOf(tables) / LINE_ENTRIES));
   let isFirst = true;
-  for (const entries of parts(entriesOf(tables))) {
-    left -= entries.length;
-    if (isFirst) yield { type: 'snapshot', revision, checksum, entries, left, confirmedAt, release: RELEASE };
-    else yield { type: 'entries', entries, left };
+  for await (const part of lines) {
+    left -= 1;
+    if (isFirst) yield { type: 'snapshot', revision, checksum, ...part, left, confirmedAt, release: RELEASE };
+    else yield { type: 'entries', ...part, left };
     isFirst = false;
   }
   return undefined;
 }
 
-/** Splits entries into lists of at most `LINE_ENTRIES`. Yields at least one list. */
-function* parts(all: Iterable<ConfigEntry>): Generator<ConfigEntry[], undefined> {
+/** All entries in compressed lists of at most `LINE_ENTRIES`. Yields at least one list. */
+async function* partsOf(tables: Tables): AsyncGenerator<EntriesOfLine, undefined> {
   let part: ConfigEntry[] = [];
-  for (const entry of all) {
+  for (const entry of entriesOf(tables)) {
     if (part.length === LINE_ENTRIES) {
-      yield part;
+      yield { entries: [], packed: await pack(part) };
       part = [];
     }
     part.push(entry);
   }
-  yield part;
+  yield { entries: [], packed: await pack(part) };
   return undefined;
 }
 
-function encode(line: Line): Buffer {
-  const json = JSON.stringify(line);
-  return Buffer.from(`${crc32(json).toString(16).padStart(8, '0')} ${json}\n`);
-}
-
 /** An incomplete last line was never acknowledged and is ignored; any other error is damage. */
-function replay(path: string, content: string): LoadedConfig | undefined {
-  const lines = content.split('\n');
-  lines.pop();
+async function replay(path: string, file: FileHandle): Promise<Reader> {
   const reader = new Reader();
-  for (const [at, text] of lines.entries()) {
+  let number = 0;
+  for await (const line of linesIn(file)) {
+    number += 1;
     try {
-      reader.take(decode(text));
+      reader.take(decode(line), line.length + 1);
     } catch (cause) {
-      throw new DamagedConfigFile(path, at + 1, cause);
+      throw new DamagedConfigFile(path, number, cause);
     }
   }
-  if (!reader.stored && content !== '') throw new DamagedConfigFile(path, lines.length + 1, undefined);
-  return reader.stored && { ...reader.stored, isOwn: reader.isOwn };
-}
-
-function decode(text: string): Line {
-  const json = text.slice(9);
-  if (Number.parseInt(text.slice(0, 8), 16) !== crc32(json)) throw new Error('the checksum does not match');
-  return JSON.parse(json) as Line;
+  const { size } = await file.stat();
+  if (!reader.stored && size > 0) throw new DamagedConfigFile(path, number + 1, undefined);
+  reader.isComplete = size === reader.snapshotBytes + reader.addedBytes;
+  return reader;
 }
 
 /** Replays the lines in order. */
 class Reader {
   stored: StoredConfig | undefined;
   isOwn = false;
+  /** Size of the lines of the snapshot, and of those after it. */
+  snapshotBytes = 0;
+  addedBytes = 0;
+  /** Whether the last line is complete, so that lines can be added. */
+  isComplete = false;
   #draft: { tables: TablesDraft; revision: number; checksum: string; confirmedAt: number } | undefined;
 
   /** Throws if the line does not fit the lines before it. */
-  take(line: Line): void {
+  take(line: Line, bytes: number): void {
+    if (line.type === 'snapshot' || line.type === 'entries') this.snapshotBytes += bytes;
+    else this.addedBytes += bytes;
     if (line.type === 'snapshot') {
       const { revision, checksum, confirmedAt, release } = line;
       this.isOwn = release === RELEASE;
       this.#draft = { tables: new TablesDraft(NO_TABLES), revision, checksum, confirmedAt };
       // Earlier releases wrote a snapshot as one line without `left`.
-      this.#fill(line.entries, line.left ?? 0);
+      this.#fill(line, line.left ?? 0);
     } else if (line.type === 'entries') {
-      this.#fill(line.entries, line.left);
+      this.#fill(line, line.left);
     } else {
       const { confirmedAt } = line;
       if (!this.stored || this.#draft) throw new Error('there is no complete snapshot before it');
@@ -206,10 +207,10 @@ class Reader {
     }
   }
 
-  #fill(entries: readonly ConfigEntry[], left: number): void {
+  #fill({ entries, packed }: EntriesOfLine, left: number): void {
     if (!this.#draft) throw new Error('there is no snapshot before it');
     const { tables, revision, checksum, confirmedAt } = this.#draft;
-    tables.put(entries);
+    tables.put(packed ? unpack(packed) : entries);
     if (left > 0) return;
     this.#draft = undefined;
     this.stored = { tables: tables.finish(revision, checksum), confirmedAt };

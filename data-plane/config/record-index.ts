@@ -1,15 +1,15 @@
 /** Indexes records by a field, and updates the index from the changes of a table. */
 import type { ConfigEntry } from '@gateway/shared/node-api';
-import type { ConfigKind, ConfigRecord } from '@gateway/shared/records';
+import type { ConfigRecord } from '@gateway/shared/records';
 import { PersistentMap } from './persistent-map.ts';
 import { tableOf } from './tables.ts';
-import type { EntryTable, Tables } from './tables.ts';
+import type { EntryTable, SmallKind, Tables } from './tables.ts';
 
 /** A record of one kind. */
-export type RecordOf<Kind extends ConfigKind> = Extract<ConfigRecord, { kind: Kind }>;
+export type RecordOf<Kind extends SmallKind> = Extract<ConfigRecord, { kind: Kind }>;
 
 /** The records of one kind by the key that `keyOf` returns. Records with null are left out. */
-export class RecordIndex<Kind extends ConfigKind> {
+export class RecordIndex<Kind extends SmallKind> {
   readonly #kind: Kind;
   readonly #keyOf: (record: RecordOf<Kind>) => string | null;
   #table: EntryTable | undefined;
@@ -61,7 +61,7 @@ export class RecordIndex<Kind extends ConfigKind> {
 }
 
 /** All valid records of a kind. */
-export function* recordsOf<Kind extends ConfigKind>(
+export function* recordsOf<Kind extends SmallKind>(
   tables: Tables,
   kind: Kind,
 ): Generator<RecordOf<Kind>, undefined> {
@@ -80,6 +80,6 @@ export function problemsOf(tables: Tables): ReadonlyMap<string, string> {
 }
 
 /** The record of a valid table entry. Entries are validated when they enter a table: the kind is certain. */
-export function recordOf<Kind extends ConfigKind>(entry: ConfigEntry, _kind: Kind): RecordOf<Kind> {
+export function recordOf<Kind extends SmallKind>(entry: ConfigEntry, _kind: Kind): RecordOf<Kind> {
   return entry.payload as RecordOf<Kind>;
 }

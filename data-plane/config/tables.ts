@@ -4,8 +4,10 @@
  */
 import { ConfigChecksum } from '@gateway/shared/checksum';
 import type { ConfigEntry } from '@gateway/shared/node-api';
-import type { ConfigKind, ConfigRecord } from '@gateway/shared/records';
+import type { ConfigKind } from '@gateway/shared/records';
 import { DecodeError, decodeRecord } from './decode.ts';
+import { KeyTable } from './key-table.ts';
+import type { KeyTableDraft } from './key-table.ts';
 import { PersistentMap } from './persistent-map.ts';
 
 /** An entry of a table. */
@@ -15,6 +17,8 @@ export interface TableEntry extends ConfigEntry {
 }
 
 export type EntryTable = PersistentMap<TableEntry>;
+/** The kinds of which few records exist, as objects. */
+export type SmallKind = Exclude<ConfigKind, 'API_KEY'>;
 
 /**
  * Kinds whose malformed records are skipped. Such a record affects only one upstream, and may have words of a
@@ -26,7 +30,8 @@ const UPSTREAM_KINDS: ReadonlySet<ConfigKind> = new Set<ConfigKind>(['PROVIDER',
 export interface Tables {
   readonly revision: number;
   readonly checksum: string;
-  readonly byKind: ReadonlyMap<ConfigKind, EntryTable>;
+  readonly keys: KeyTable;
+  readonly byKind: ReadonlyMap<SmallKind, EntryTable>;
 }
 
 /** The changes of a delta. */
@@ -38,10 +43,15 @@ export interface TableChange {
 }
 
 const NO_ENTRIES: EntryTable = PersistentMap.from(new Map());
-export const NO_TABLES: Tables = { revision: 0, checksum: new ConfigChecksum().value, byKind: new Map() };
+export const NO_TABLES: Tables = {
+  revision: 0,
+  checksum: new ConfigChecksum().value,
+  keys: KeyTable.EMPTY,
+  byKind: new Map(),
+};
 
 /** The entries of a kind. */
-export function tableOf(tables: Tables, kind: ConfigKind): EntryTable {
+export function tableOf(tables: Tables, kind: SmallKind): EntryTable {
   return tables.byKind.get(kind) ?? NO_ENTRIES;
 }
 
@@ -49,9 +59,8 @@ export function tableOf(tables: Tables, kind: ConfigKind): EntryTable {
 export class TablesDraft {
   readonly #base: Tables;
   readonly #checksum: ConfigChecksum;
-  readonly #changes = new Map<ConfigKind, Map<string, TableEntry | undefined>>();
-  /** Ids of wallets: the keys and the account of a wallet share one string. */
-  readonly #walletIds = new Map<string, string>();
+  #keys: KeyTableDraft | undefined;
+  readonly #changes = new Map<SmallKind, Map<string, TableEntry | undefined>>();
 
   constructor(base: Tables) {
     this.#base = base;
@@ -62,20 +71,18 @@ export class TablesDraft {
   put(entries: readonly ConfigEntry[]): void {
     for (const each of entries) {
       const entry = decodeEntry(each);
-      this.#shareWalletId(entry.payload);
-      this.#set(entry.kind, entry.key, entry);
+      const { kind, key, revision } = entry;
+      const old = this.#put(entry);
+      if (old !== undefined) this.#checksum.toggle(kind, key, old);
+      this.#checksum.toggle(kind, key, revision);
     }
   }
 
-  #shareWalletId(record: ConfigRecord): void {
-    if (record.kind !== 'API_KEY' && record.kind !== 'ACCOUNT') return;
-    const known = this.#walletIds.get(record.walletId);
-    if (known === undefined) this.#walletIds.set(record.walletId, record.walletId);
-    else record.walletId = known;
-  }
-
   remove(names: TableChange['removals']): void {
-    for (const { kind, key } of names) this.#set(kind, key, undefined);
+    for (const { kind, key } of names) {
+      const old = kind === 'API_KEY' ? this.#keyDraft().remove(key) : this.#set(kind, key, undefined);
+      if (old !== undefined) this.#checksum.toggle(kind, key, old);
+    }
   }
 
   /** Returns the new state. Throws if its checksum is not the announced one. */
@@ -84,16 +91,28 @@ export class TablesDraft {
       throw new Error(`revision ${revision} does not have the announced checksum`);
     const byKind = new Map(this.#base.byKind);
     for (const [kind, changes] of this.#changes) byKind.set(kind, tableOf(this.#base, kind).with(changes));
-    return { revision, checksum, byKind };
+    return { revision, checksum, keys: this.#keys?.finish() ?? this.#base.keys, byKind };
   }
 
-  #set(kind: ConfigKind, key: string, entry: TableEntry | undefined): void {
+  #put(entry: TableEntry): number | undefined {
+    const { key, revision, payload } = entry;
+    // A record that cannot be used is that of an upstream, so the kind of all others is that of the entry.
+    if (entry.kind !== 'API_KEY') return this.#set(entry.kind, key, entry);
+    return payload.kind === 'API_KEY' ? this.#keyDraft().set({ revision, record: payload }) : undefined;
+  }
+
+  #keyDraft(): KeyTableDraft {
+    this.#keys ??= this.#base.keys.edit();
+    return this.#keys;
+  }
+
+  /** Returns the revision of the replaced entry, if there was one. */
+  #set(kind: SmallKind, key: string, entry: TableEntry | undefined): number | undefined {
     const changes = this.#changes.get(kind) ?? new Map<string, TableEntry | undefined>();
     this.#changes.set(kind, changes);
     const old = changes.has(key) ? changes.get(key) : tableOf(this.#base, kind).get(key);
-    if (old) this.#checksum.toggle(kind, key, old.revision);
-    if (entry) this.#checksum.toggle(kind, key, entry.revision);
     changes.set(key, entry);
+    return old?.revision;
   }
 }
 
@@ -108,10 +127,19 @@ export function changed(tables: Tables, { revision, checksum, upserts, removals 
   return draft.finish(revision, checksum);
 }
 
-/** All entries, kind by kind. */
+/** All entries: those of few kinds first, and then the keys. */
 export function* entriesOf(tables: Tables): Generator<TableEntry, undefined> {
   for (const table of tables.byKind.values()) yield* table.values();
+  for (const { revision, record } of tables.keys.values())
+    yield { kind: record.kind, key: record.id, revision, payload: record };
   return undefined;
+}
+
+/** Number of all entries. */
+export function sizeOf(tables: Tables): number {
+  let size = tables.keys.size;
+  for (const table of tables.byKind.values()) size += table.size;
+  return size;
 }
 
 /** Validates an entry: its payload must have the shape of its kind. Throws DecodeError. */
@@ -120,7 +148,10 @@ function decodeEntry({ kind, key, revision, payload }: ConfigEntry): TableEntry 
   if (!Number.isSafeInteger(revision)) throw new DecodeError(place, 'an entry with an integer revision');
   try {
     const record = decodeRecord(kind, payload, place);
-    // The key of most entries is the id of the record: sharing the string saves memory.
+    if (record.kind === 'API_KEY' && record.id !== key)
+      throw new DecodeError(place, 'under the id of its key');
+    // The ids of most accounts are equal, and the key of most entries is the id: one string saves memory.
+    if (record.kind === 'ACCOUNT' && record.walletId === record.id) record.walletId = record.id;
     return { kind, key: record.id === key ? record.id : key, revision, payload: record };
   } catch (error) {
     if (!(error instanceof DecodeError) || !UPSTREAM_KINDS.has(kind)) throw error;

@@ -1,0 +1,29 @@
+/** Entries of the configuration as compressed text, in parts of snapshots and in the file of a node. */
+import { Buffer } from 'node:buffer';
+import { promisify } from 'node:util';
+import { constants, gunzipSync, gzip } from 'node:zlib';
+import type { ConfigEntry } from '@gateway/shared/node-api';
+
+/** Maximum size of the JSON of one part, in bytes: 2,000 entries of 32 kB. */
+const PART_BYTES_MAX = 64 * 1024 * 1024;
+/** Bytes that are unpacked at once. Most parts are shorter, and are therefore not joined from pieces. */
+const PIECE_BYTES = 1024 * 1024;
+
+const compress = promisify(gzip);
+
+/** The JSON of the entries, compressed with gzip on another thread, in base64. */
+export async function pack(entries: readonly ConfigEntry[]): Promise<string> {
+  const bytes = await compress(JSON.stringify(entries), { level: constants.Z_BEST_SPEED });
+  return bytes.toString('base64');
+}
+
+/** The entries of a compressed part. Throws if they are no JSON of entries. */
+export function unpack(packed: string): ConfigEntry[] {
+  const bytes = gunzipSync(Buffer.from(packed, 'base64'), {
+    maxOutputLength: PART_BYTES_MAX,
+    chunkSize: PIECE_BYTES,
+  });
+  const entries: unknown = JSON.parse(bytes.toString('utf8'));
+  if (!Array.isArray(entries)) throw new Error('a part of the snapshot is not a list of entries');
+  return entries;
+}
