@@ -1,78 +1,57 @@
 /**
- * The live entries of the configuration in buckets. A bucket is never changed once a snapshot has it: a
- * change replaces it. So a snapshot of a million entries is a list of buckets, and each bucket is encoded
- * once for all nodes.
+ * The live entries of the configuration in buckets, which are the parts of snapshots. A full bucket is
+ * encoded, and its rows are dropped: a million rows as objects take 600 MB, and a collection of garbage that
+ * visits them stops the process for a fifth of a second. A changed entry leaves its bucket for another one.
  */
-import { promisify } from 'node:util';
-import { constants, gzip } from 'node:zlib';
-import type { ConfigEntry } from '@gateway/shared/node-api';
 import type { LogRow } from '../database/config-log.ts';
-
-const compress = promisify(gzip);
+import { ConfigPart, idOf } from './config-parts.ts';
 
 /** A row of an entry that exists. */
 export type LiveRow = LogRow & { payload: NonNullable<LogRow['payload']> };
 
-/** Entries of one part of a snapshot. */
-export class Bucket {
-  readonly rows: Map<string, LiveRow>;
-  /** Whether a snapshot has this bucket, so that it must not be changed. */
-  isShared = false;
-  #packed: Promise<string> | undefined;
-
-  constructor(rows: Map<string, LiveRow>) {
-    this.rows = rows;
-  }
-
-  /** The entries, as nodes get them. */
-  entries(): ConfigEntry[] {
-    return Array.from(this.rows.values(), ({ kind, key, revision, payload }) => ({
-      kind,
-      key,
-      revision,
-      payload,
-    }));
-  }
-
-  /** The JSON of the entries, compressed with gzip, in base64. Encoded at the first call of all nodes. */
-  packed(): Promise<string> {
-    this.#packed ??= pack(this.entries());
-    return this.#packed;
-  }
-}
-
-/** Compresses on another thread, with least effort: five times smaller at a twentieth of the time of most. */
-async function pack(entries: readonly ConfigEntry[]): Promise<string> {
-  const bytes = await compress(JSON.stringify(entries), { level: constants.Z_BEST_SPEED });
-  return bytes.toString('base64');
+/** A bucket whose entries are encoded. */
+interface FullBucket {
+  number: number;
+  part: ConfigPart;
+  ids: readonly string[];
+  /** Ids whose entries are in the part, but were changed or removed since. */
+  gone: Set<string>;
 }
 
 /** All buckets of one state. */
 export class Buckets {
   readonly #limit: number;
-  readonly #buckets: Bucket[] = [];
+  /** The bucket of each entry, by number; and the revision of each entry. */
   readonly #places = new Map<string, number>();
-  /** Indexes of buckets with room. */
-  readonly #vacant = new Set<number>();
+  readonly #revisions = new Map<string, number>();
+  readonly #full = new Map<number, FullBucket>();
+  /** The bucket to which entries are added. */
+  #open = new Map<string, LiveRow>();
+  #openNumber = 0;
+  /** The part of the open bucket; undefined after a change. */
+  #openPart: ConfigPart | undefined;
+  /** A full bucket of which half is gone. The next one joins it. */
+  #sparse: FullBucket | undefined;
 
   /** `limit`: maximum number of entries in a bucket. */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** The row of an entry; undefined if it does not exist. */
-  get(id: string): LiveRow | undefined {
-    const place = this.#places.get(id);
-    return place === undefined ? undefined : this.#buckets[place]?.rows.get(id);
+  /** The revision of an entry; undefined if it does not exist. */
+  revisionOf(id: string): number | undefined {
+    return this.#revisions.get(id);
   }
 
   /** Adds or replaces an entry. */
-  set(id: string, row: LiveRow): void {
-    const place = this.#places.get(id) ?? this.#vacancy();
-    this.#places.set(id, place);
-    const { rows } = this.#writable(place);
-    rows.set(id, row);
-    if (rows.size >= this.#limit) this.#vacant.delete(place);
+  set(row: LiveRow): void {
+    const id = idOf(row);
+    this.delete(id);
+    this.#places.set(id, this.#openNumber);
+    this.#revisions.set(id, row.revision);
+    this.#open.set(id, row);
+    this.#openPart = undefined;
+    if (this.#open.size >= this.#limit) this.#close();
   }
 
   /** Removes an entry, if it exists. */
@@ -80,30 +59,77 @@ export class Buckets {
     const place = this.#places.get(id);
     if (place === undefined) return;
     this.#places.delete(id);
-    this.#writable(place).rows.delete(id);
-    this.#vacant.add(place);
+    this.#revisions.delete(id);
+    const bucket = this.#full.get(place);
+    if (bucket) {
+      bucket.gone.add(id);
+      this.#shrink(bucket);
+    } else {
+      this.#open.delete(id);
+      this.#openPart = undefined;
+    }
   }
 
-  /** The buckets that have entries, for a snapshot. */
-  shared(): Bucket[] {
-    const buckets = this.#buckets.filter(({ rows }) => rows.size > 0);
-    for (const bucket of buckets) bucket.isShared = true;
-    return buckets;
+  /** All entries, for a snapshot. The parts do not change. */
+  parts(): ConfigPart[] {
+    const parts: ConfigPart[] = [];
+    for (const bucket of this.#full.values()) {
+      dropGone(bucket);
+      parts.push(bucket.part);
+    }
+    if (this.#open.size === 0) return parts;
+    this.#openPart ??= partOf(this.#open);
+    return [...parts, this.#openPart];
   }
 
-  #vacancy(): number {
-    const [place] = this.#vacant;
-    if (place !== undefined) return place;
-    this.#buckets.push(new Bucket(new Map()));
-    this.#vacant.add(this.#buckets.length - 1);
-    return this.#buckets.length - 1;
+  /** Encodes the open bucket, and opens another one. */
+  #close(): void {
+    const [number, rows] = [this.#openNumber, this.#open];
+    const part = partOf(rows);
+    this.#full.set(number, { number, part, ids: [...rows.keys()], gone: new Set() });
+    this.#open = new Map();
+    this.#openNumber += 1;
+    encode(part);
   }
 
-  #writable(place: number): Bucket {
-    const bucket = this.#buckets[place] ?? new Bucket(new Map());
-    if (!bucket.isShared) return bucket;
-    const copy = new Bucket(new Map(bucket.rows));
-    this.#buckets[place] = copy;
-    return copy;
+  /** Joins buckets of which half is gone, so that snapshots do not get more and more parts. */
+  #shrink(bucket: FullBucket): void {
+    const left = bucket.ids.length - bucket.gone.size;
+    if (left === 0) {
+      this.#full.delete(bucket.number);
+      if (this.#sparse === bucket) this.#sparse = undefined;
+    }
+    const sparse = this.#sparse;
+    if (left === 0 || left * 2 > this.#limit || bucket === sparse) return;
+    this.#sparse = sparse ? undefined : bucket;
+    if (!sparse) return;
+    dropGone(bucket);
+    dropGone(sparse);
+    for (const id of bucket.ids) this.#places.set(id, sparse.number);
+    sparse.part = ConfigPart.joined([sparse.part, bucket.part]);
+    sparse.ids = [...sparse.ids, ...bucket.ids];
+    encode(sparse.part);
+    this.#full.delete(bucket.number);
   }
+}
+
+function partOf(rows: ReadonlyMap<string, LiveRow>): ConfigPart {
+  const entries = Array.from(rows.values(), ({ kind, key, revision, payload }) => ({
+    ...{ kind, key, revision, payload },
+  }));
+  return ConfigPart.of(entries);
+}
+
+/** Encodes a part now, so that its entries are dropped. After a failure, the next snapshot tries again. */
+function encode(part: ConfigPart): void {
+  part.packed().catch(() => undefined);
+}
+
+/** Replaces the part of a bucket by one without the entries that are gone. */
+function dropGone(bucket: FullBucket): void {
+  const { part, ids, gone } = bucket;
+  if (gone.size === 0) return;
+  bucket.part = part.without(gone);
+  bucket.ids = ids.filter((id) => !gone.has(id));
+  bucket.gone = new Set();
 }

@@ -2,15 +2,16 @@
 import { ConfigChecksum } from '@gateway/shared/checksum';
 import type { ConfigEntry, ConfigEvent } from '@gateway/shared/node-api';
 import type { LogHead, LogRow } from '../database/config-log.ts';
-import { Bucket, Buckets } from './config-buckets.ts';
+import { Buckets } from './config-buckets.ts';
 import type { LiveRow } from './config-buckets.ts';
+import { ConfigPart, idOf } from './config-parts.ts';
 
 type SnapshotEvent = Extract<ConfigEvent, { __typename: 'ConfigSnapshot' }>;
 type DeltaEvent = Extract<ConfigEvent, { __typename: 'ConfigDelta' }>;
 
 /** A part of a snapshot that is still to be encoded for a node. */
 export interface SnapshotPart extends Omit<SnapshotEvent, 'entries' | 'packed'> {
-  bucket: Bucket;
+  part: ConfigPart;
   /** Whether entries have secrets, which are encrypted for each node. */
   hasSecrets: boolean;
 }
@@ -69,10 +70,10 @@ export class ConfigState {
   /** All live entries, in parts with the same revision and checksum; one empty part if there are none. */
   snapshot(): SnapshotPart[] {
     const parts = [
-      ...this.#secret.shared().map((bucket) => ({ bucket, hasSecrets: true })),
-      ...this.#plain.shared().map((bucket) => ({ bucket, hasSecrets: false })),
+      ...this.#secret.parts().map((part) => ({ part, hasSecrets: true })),
+      ...this.#plain.parts().map((part) => ({ part, hasSecrets: false })),
     ];
-    if (parts.length === 0) parts.push({ bucket: new Bucket(new Map()), hasSecrets: false });
+    if (parts.length === 0) parts.push({ part: ConfigPart.of([]), hasSecrets: false });
     const { revision, checksum } = this;
     return parts.map((part, chunk) => ({
       ...{ __typename: 'ConfigSnapshot' as const, revision, checksum, chunk, chunks: parts.length },
@@ -119,11 +120,11 @@ export class ConfigState {
   #put(row: LogRow): void {
     const id = idOf(row);
     const buckets = SECRET_KINDS.has(row.kind) ? this.#secret : this.#plain;
-    const before = buckets.get(id);
-    if (before) this.#checksum.toggle(before.kind, before.key, before.revision);
+    const before = buckets.revisionOf(id);
+    if (before !== undefined) this.#checksum.toggle(row.kind, row.key, before);
     if (isLive(row)) {
       this.#checksum.toggle(row.kind, row.key, row.revision);
-      buckets.set(id, row);
+      buckets.set(row);
     } else {
       buckets.delete(id);
     }
@@ -134,8 +135,6 @@ export class ConfigState {
     }
   }
 }
-
-const idOf = ({ kind, key }: LogRow): string => `${kind} ${key}`;
 
 function isLive(row: LogRow): row is LiveRow {
   return row.payload !== null;

@@ -33,10 +33,10 @@ export async function eventFor(
     Promise.all(entries.map((entry) => sealedEntry(entry, node.publicKey, readers)));
   if (event.__typename === 'ConfigDelta') return { ...event, upserts: await sealAll(event.upserts) };
   if (event.__typename !== 'ConfigSnapshot') return event;
-  const { bucket, hasSecrets, ...part } = event;
-  if (hasSecrets) return { ...part, entries: await sealAll(bucket.entries()) };
-  if (node.isPacked) return { ...part, entries: [], packed: await bucket.packed() };
-  return { ...part, entries: bucket.entries() };
+  const { part, hasSecrets, ...rest } = event;
+  if (hasSecrets) return { ...rest, entries: await sealAll(await part.entries()) };
+  if (node.isPacked) return { ...rest, entries: [], packed: await part.packed() };
+  return { ...rest, entries: await part.entries() };
 }
 
 async function sealedEntry(
