@@ -53,7 +53,10 @@ export class ConfigPart {
     return this.#bytes;
   }
 
-  /** Compresses on another thread, with least effort: five times smaller at a twentieth of the time of most. */
+  /**
+   * Compresses on another thread, with least effort: to a fifth of the size, at a twentieth of the time of
+   * most effort.
+   */
   async #encode(): Promise<Buffer> {
     const entries = this.#source ? await this.#source() : [];
     const bytes = await compress(JSON.stringify(entries), { level: constants.Z_BEST_SPEED });

@@ -21,7 +21,7 @@ async function applyAll(node: FeedNode, events: readonly FeedEvent[]): Promise<v
 }
 
 describe('ConfigState', () => {
-  it('yields the same entries and checksum through a snapshot and through any sequence of deltas', async () => {
+  it('yields the same entries and checksum through a snapshot and any sequence of deltas', async () => {
     const step = fc.record({ key: fc.nat(6), removed: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(
