@@ -37,7 +37,7 @@ export interface Load {
   url: string;
   /** The selector of an element that shows the page's data. */
   shown: string;
-  /** The session of who loads it, "name=value"; empty for a visitor. */
+  /** The cookies of who loads it, "name=value; name=value"; empty for a visitor. */
   cookie?: string;
   /** On slow 4G with a CPU that is four times slower. */
   slow?: boolean;
@@ -48,19 +48,21 @@ export async function openPage(browser: Browser, { url, cookie, slow }: Omit<Loa
   const context = await browser.newContext({ viewport: VIEW, ignoreHTTPSErrors: true });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
-  if (cookie) await giveCookie(page, url, cookie);
+  if (cookie) await giveCookies(page, url, cookie);
   if (slow) await slowDown(page);
   await page.goto(url);
   return page;
 }
 
 /** Gives the browser a session. The prefix of its name forbids a domain, which `addCookies` would set. */
-async function giveCookie(page: Page, url: string, cookie: string): Promise<void> {
+async function giveCookies(page: Page, url: string, cookies: string): Promise<void> {
   const session = await page.context().newCDPSession(page);
-  const end = cookie.indexOf('=');
-  const [name, value] = [cookie.slice(0, end), cookie.slice(end + 1)];
   const { origin, protocol } = new URL(url);
-  await session.send('Network.setCookie', { name, value, url: origin, secure: protocol === 'https:' });
+  for (const cookie of cookies.split('; ')) {
+    const end = cookie.indexOf('=');
+    const [name, value] = [cookie.slice(0, end), cookie.slice(end + 1)];
+    await session.send('Network.setCookie', { name, value, url: origin, secure: protocol === 'https:' });
+  }
 }
 
 /** Waits until the page asks for nothing more, or for QUIET_MS. */
