@@ -1,4 +1,6 @@
 /** How the first view of a page is delivered: all at once, and nothing twice. */
+import { readFileSync } from 'node:fs';
+import type { ConsolePage } from '@gateway/shared/console-pages';
 import { describe, expect, test } from 'vitest';
 import { openTab, ready } from './test/browser.ts';
 import { LATE, loadedScripts, namedScripts } from './test/scripts.ts';
@@ -17,6 +19,14 @@ describe.skipIf(!ready)('the HTML', () => {
     expect(await tab.page.locator('html').getAttribute('lang')).toBe('zh-CN');
     await tab.context.close();
   });
+});
+
+test.skipIf(!ready)('pages of users load no script of administrators', () => {
+  const pages: ConsolePage[] = JSON.parse(readFileSync(`${house.stage.folder}/pages.json`, 'utf8'));
+  const own = pages.filter(({ path }) => !path.startsWith('/admin'));
+  expect(own.length).toBeGreaterThan(0);
+  const foreign = own.filter(({ files }) => files.some((file) => /\/admin-[\w-]+\.js$/.test(file)));
+  expect(foreign.map(({ path }) => path)).toEqual([]);
 });
 
 describe.skipIf(!ready)('the first data', () => {

@@ -24,7 +24,10 @@ const EVERYWHERE = new RegExp(
   ].join('|'),
 );
 
-/** Lists with filters, which most pages show. */
+/**
+ * Lists with filters, which most pages show; and icons of administrators' pages that other pages show, too,
+ * which would load the frame of the former otherwise.
+ */
 const LISTS = new RegExp(
   [
     'console/components/(?:chart-series|duration|duration-text|gauge|leader-row|menu|menu-entries)\\.tsx?$',
@@ -33,7 +36,7 @@ const LISTS = new RegExp(
     'shared/money\\.ts$',
     'lucide-react/dist/esm/icons/(?:circle-(?:minus|x|dot)|eye|plus|ellipsis|pencil|refresh-cw)\\.',
     'lucide-react/dist/esm/icons/(?:arrow-left|store|hourglass|link-2|scale|scroll-text)\\.',
-    'lucide-react/dist/esm/icons/(?:arrow-up|gauge|sliders-horizontal|x)\\.',
+    'lucide-react/dist/esm/icons/(?:arrow-up|brain|gauge|megaphone|sliders-horizontal|x)\\.',
   ].join('|'),
 );
 
