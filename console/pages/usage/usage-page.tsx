@@ -1,7 +1,7 @@
 /** The usage page: charts, and the log of requests. New rows wait until the user shows them. */
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { ArrowUp } from 'lucide-react';
-import { lazy, Suspense, useMemo } from 'react';
+import { lazy, Suspense, useDeferredValue, useMemo } from 'react';
 import { useClient, useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Button, buttonClass } from '../../components/button.tsx';
@@ -46,7 +46,9 @@ export function UsagePage() {
   const [{ data, error, fetching }, again] = useQuery({ query: UsageQuery, variables });
   const [{ data: names }] = useQuery({ query: UsageNamesQuery });
   const exporting = useUsageExport();
-  const usage = data?.viewer?.usage;
+  const loaded = data?.viewer?.usage;
+  // Many rows take long to render on a slow device: the charts and a click come first.
+  const usage = useDeferredValue(loaded);
   const keyNames = new Map(names?.viewer?.apiKeys.nodes.map(({ id, name }) => [id, name]));
   const poolNames = new Map(names?.viewer?.pools.nodes.map(({ id, name }) => [id, name]));
   const models = names?.catalog.nodes.map(({ name }) => name) ?? [];
@@ -60,7 +62,7 @@ export function UsagePage() {
       <UsageFilters {...{ search, models, keyNames, poolNames }} />
       <UsageCharts search={search} filter={filter} />
       {usage && <Log {...{ search, filter }} rows={usage.nodes} pageInfo={usage.pageInfo} />}
-      {!usage && fetching && <SkeletonRows rows={10} height="h-[38px]" />}
+      {!usage && (fetching || loaded) && <SkeletonRows rows={10} height="h-[38px]" />}
       {!usage && error && (
         <Failure
           title={t('usage.failed')}
