@@ -2,8 +2,8 @@
  * Names of answers: ids of the gateway's own, and the catalog's name of the model. The upstream's name would
  * reveal the operator's supplier to customers, and clients compare the name with the requested one.
  */
-import { randomUUID } from 'node:crypto';
 import type { DialectName } from '@gateway/shared/catalog';
+import { randomId } from '../call/random-id.ts';
 import type { ChatEvent } from '../dialects/canonical.ts';
 import { writeJson } from '../dialects/exact-json.ts';
 import { parseExactObject } from '../dialects/fields.ts';
@@ -28,7 +28,7 @@ const MEMBERS: Record<DialectName, Record<keyof AnswerNames, string>> = {
 
 /** A unique id for an answer, in the client format's shape. */
 export function newAnswerId(prefix: string): string {
-  return prefix + randomUUID().replaceAll('-', '');
+  return prefix + randomId();
 }
 
 /** The events with this id and model in place of the upstream's. */

@@ -9,7 +9,7 @@ import { decompress, encodingOf } from '../call/compressed.ts';
 import { Cut } from '../call/cut.ts';
 import { invalidRequest } from '../call/refusals.ts';
 import { Reply } from '../call/reply.ts';
-import { mintRequestId } from '../call/request-id.ts';
+import { randomId } from '../call/random-id.ts';
 import type { Strangers } from '../admission/strangers.ts';
 import type { WalletConnections } from '../admission/wallet-connections.ts';
 
@@ -70,7 +70,7 @@ export function openCall(request: IncomingMessage, response: ServerResponse, arr
   const url = request.url ?? '/';
   const question = url.indexOf('?');
   const path = question < 0 ? url : url.slice(0, question);
-  const id = mintRequestId();
+  const id = randomId();
   const cut = new Cut();
   const incoming = new IncomingBody(request, arrival.bodies);
   response.on('close', () => {

@@ -1,4 +1,4 @@
-/** Generates request ids: 128 random bits in hex. */
+/** Generates ids of requests and answers: 128 random bits in hex. */
 import { randomFillSync } from 'node:crypto';
 
 const ID_BYTES = 16;
@@ -9,7 +9,7 @@ const randomness = Buffer.alloc(ID_BYTES * IDS_PER_FILL);
 let used = randomness.length;
 
 /** A new id, unique and unguessable. */
-export function mintRequestId(): string {
+export function randomId(): string {
   if (used >= randomness.length) {
     randomFillSync(randomness);
     used = 0;
