@@ -1,9 +1,9 @@
 /**
  * Converts input objects as GraphQL does, but without the path of each member, which GraphQL needs only for
- * the messages of errors: 4 instead of 23 µs for a usage record.
+ * the messages of errors: 9 instead of 23 µs for a usage record.
  */
-import { isInputObjectType, isListType, isNonNullType } from 'graphql';
-import type { GraphQLInputObjectType, GraphQLInputType } from 'graphql';
+import { isEnumType, isInputObjectType, isListType, isNonNullType } from 'graphql';
+import type { GraphQLEnumType, GraphQLInputObjectType, GraphQLInputType } from 'graphql';
 
 type Convert = (value: unknown) => unknown;
 
@@ -23,10 +23,21 @@ export function quickConverter(type: GraphQLInputType): Convert {
   if (isNonNullType(type)) return required(quickConverter(type.ofType));
   if (isListType(type)) return listOf(quickConverter(type.ofType));
   if (isInputObjectType(type)) return objectOf(type);
+  if (isEnumType(type)) return oneOf(type);
   return optional((value) => {
     const parsed: unknown = type.parseValue(value);
     if (parsed === undefined) throw new TypeError(`The value is no ${type.name}.`);
     return parsed;
+  });
+}
+
+/** A map finds a text that was just read faster than an object, which first looks for an equal name. */
+function oneOf(type: GraphQLEnumType): Convert {
+  const values = new Map<unknown, unknown>(type.getValues().map(({ name, value }) => [name, value]));
+  return optional((name) => {
+    const value = values.get(name);
+    if (value === undefined) throw new TypeError(`The value is no ${type.name}.`);
+    return value;
   });
 }
 
