@@ -59,7 +59,12 @@ export function Dialog({ open, onClose, title, sentence, footer, children, ...lo
               <X size={16} strokeWidth={1.75} />
             </Base.Close>
           </div>
-          <div data-part="body" className="min-h-0 flex-1 overflow-y-auto px-6 py-5 max-sm:px-4">
+          <div
+            data-part="body"
+            // A drawer without controls is scrolled by keys once Tab has reached it.
+            tabIndex={drawer && footer === undefined ? 0 : undefined}
+            className="min-h-0 flex-1 overflow-y-auto px-6 py-5 max-sm:px-4"
+          >
             {children}
           </div>
           {footer !== undefined && (

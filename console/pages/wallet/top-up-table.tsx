@@ -61,7 +61,12 @@ export function TopUpReceipt({ topUp }: { topUp: TopUp }) {
   const href = topUp.receiptUrl ?? topUp.deposit?.explorerUrl;
   if (!href) return <span className="text-ink-3">–</span>;
   return (
-    <a href={href} target="_blank" rel="noreferrer" className="text-accent underline">
+    <a
+      href={href}
+      target="_blank"
+      rel="noreferrer"
+      className="inline-block py-0.5 text-accent underline touch:-my-2.5 touch:py-3"
+    >
       {t(topUp.receiptUrl ? 'wallet.pay.receipt' : 'wallet.pay.transaction')}
     </a>
   );
