@@ -13,8 +13,11 @@ export type LiveRow = LogRow & { payload: NonNullable<LogRow['payload']> };
 interface FullBucket {
   number: number;
   part: ConfigPart;
+  /** Ids of its entries, and of entries that have left it. */
   ids: readonly string[];
-  /** Ids whose entries are in the part, but were changed or removed since. */
+  /** Number of its entries. */
+  size: number;
+  /** Ids of entries that are still in the part, but have left the bucket. */
   gone: Set<string>;
 }
 
@@ -63,6 +66,7 @@ export class Buckets {
     const bucket = this.#full.get(place);
     if (bucket) {
       bucket.gone.add(id);
+      bucket.size -= 1;
       this.#shrink(bucket);
     } else {
       this.#open.delete(id);
@@ -86,7 +90,7 @@ export class Buckets {
   #close(): void {
     const [number, rows] = [this.#openNumber, this.#open];
     const part = partOf(rows);
-    this.#full.set(number, { number, part, ids: [...rows.keys()], gone: new Set() });
+    this.#full.set(number, { number, part, ids: [...rows.keys()], size: rows.size, gone: new Set() });
     this.#open = new Map();
     this.#openNumber += 1;
     encode(part);
@@ -94,22 +98,28 @@ export class Buckets {
 
   /** Joins buckets of which half is gone, so that snapshots do not get more and more parts. */
   #shrink(bucket: FullBucket): void {
-    const left = bucket.ids.length - bucket.gone.size;
-    if (left === 0) {
-      this.#full.delete(bucket.number);
-      if (this.#sparse === bucket) this.#sparse = undefined;
-    }
     const sparse = this.#sparse;
-    if (left === 0 || left * 2 > this.#limit || bucket === sparse) return;
-    this.#sparse = sparse ? undefined : bucket;
-    if (!sparse) return;
+    if (bucket.size === 0) {
+      this.#full.delete(bucket.number);
+      if (sparse === bucket) this.#sparse = undefined;
+    } else if (bucket.size * 2 <= this.#limit && sparse !== bucket) {
+      this.#sparse = sparse ? undefined : bucket;
+      if (sparse) this.#join(sparse, bucket);
+    }
+  }
+
+  /** Moves all entries of `other` to a bucket. */
+  #join(bucket: FullBucket, other: FullBucket): void {
+    const idsIn = ({ ids, number }: FullBucket) => ids.filter((id) => this.#places.get(id) === number);
+    const moved = idsIn(other);
+    bucket.ids = [...idsIn(bucket), ...moved];
+    bucket.size = bucket.ids.length;
+    for (const id of moved) this.#places.set(id, bucket.number);
+    this.#full.delete(other.number);
     dropGone(bucket);
-    dropGone(sparse);
-    for (const id of bucket.ids) this.#places.set(id, sparse.number);
-    sparse.part = ConfigPart.joined([sparse.part, bucket.part]);
-    sparse.ids = [...sparse.ids, ...bucket.ids];
-    encode(sparse.part);
-    this.#full.delete(bucket.number);
+    dropGone(other);
+    bucket.part = ConfigPart.joined([bucket.part, other.part]);
+    encode(bucket.part);
   }
 }
 
@@ -127,9 +137,6 @@ function encode(part: ConfigPart): void {
 
 /** Replaces the part of a bucket by one without the entries that are gone. */
 function dropGone(bucket: FullBucket): void {
-  const { part, ids, gone } = bucket;
-  if (gone.size === 0) return;
-  bucket.part = part.without(gone);
-  bucket.ids = ids.filter((id) => !gone.has(id));
+  bucket.part = bucket.part.without(bucket.gone);
   bucket.gone = new Set();
 }

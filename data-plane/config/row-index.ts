@@ -82,8 +82,8 @@ export class RowIndexDraft {
     const page = this.#pages[number] ?? EMPTY_PAGE;
     const [count = 0] = page;
     const places = page.length - 1;
-    // A quarter of the places stays free, so that searches end soon.
-    if ((count + 1) * 4 > places * 3) this.#replace(number, Math.max(FIRST_PLACES, places * 2));
+    // Half of the places stay free, so that searches end soon.
+    if ((count + 1) * 2 > places) this.#replace(number, Math.max(FIRST_PLACES, places * 2));
     else if (!this.#isOwn[number]) this.#replace(number, places);
     const own = this.#pages[number] ?? EMPTY_PAGE;
     insert(own, row, hash);

@@ -1,8 +1,8 @@
 /**
  * `npm run bench:snapshot`: measures how a node without a folder gets the configuration of many keys: the
  * time until it has acknowledged all, its memory, and the longest pause of the event loop in the control
- * plane. Starts the node twice, because the first snapshot is encoded and the second one is not. Prints lines
- * and writes `.bench/snapshot.json`. BENCH_KEYS and BENCH_USERS set the amounts.
+ * plane. Starts the node twice so, and then with its folder. Prints lines and writes `.bench/snapshot.json`.
+ * BENCH_KEYS and BENCH_USERS set the amounts.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
@@ -20,7 +20,8 @@ const SIZE = {
   keys: Number(process.env['BENCH_KEYS'] ?? 1_000_000),
   usage: 0,
 };
-const ROUNDS = 2;
+/** Starts of the node, and whether it has the folder of the start before. */
+const STARTS = [{ hasFolder: false }, { hasFolder: false }, { hasFolder: true }];
 const LOOK_EVERY_MS = 50;
 const WITHIN_MS = 300_000;
 const MIB = 1024 * 1024;
@@ -30,6 +31,7 @@ const controlEnv = { SECRET_KEY: 'the secret key of a database for benchmarks' }
 const PRELOAD = ['--expose-gc', '--import', join(import.meta.dirname, 'report-usage.ts')];
 
 interface Figures {
+  hasFolder: boolean;
   /**
    * From the start of the process until the node serves with the newest revision, and until it has stored it.
    */
@@ -44,10 +46,10 @@ interface Figures {
   nodePauseMs: number;
 }
 
-/** Restarts the node without its folder. */
-async function measure(house: House, node: HouseNode): Promise<Figures> {
+/** Restarts the node. */
+async function measure(house: House, node: HouseNode, hasFolder: boolean): Promise<Figures> {
   await node.process.stop();
-  rmSync(join(house.dataDir, node.name), { recursive: true, force: true });
+  if (!hasFolder) rmSync(join(house.dataDir, node.name), { recursive: true, force: true });
   await house.database.query('update data_plane_node set applied_revision = 0 where name = $1', [node.name]);
   await usageOf(house.control);
   let readyMs = 0;
@@ -61,6 +63,7 @@ async function measure(house: House, node: HouseNode): Promise<Figures> {
   const [control, own] = await Promise.all([usageOf(house.control), usageOf(node.process)]);
   const settled = await settledUsageOf(node.process);
   return {
+    hasFolder,
     readySeconds: readyMs / 1000,
     storedSeconds: storedMs / 1000,
     nodeCpuSeconds: own.cpuMicros / 1e6,
@@ -75,7 +78,8 @@ function lineOf(figures: Figures): string {
   const { readySeconds, storedSeconds, nodeCpuSeconds, controlPauseMs, nodePauseMs } = figures;
   const [memory, peak] = [figures.nodeMebibytes, figures.nodePeakMebibytes];
   return (
-    `ready after ${readySeconds.toFixed(1)} s, stored after ${storedSeconds.toFixed(1)} s; node ` +
+    `${figures.hasFolder ? 'with its' : 'without'} folder: ready after ${readySeconds.toFixed(1)} s, ` +
+    `stored after ${storedSeconds.toFixed(1)} s; node ` +
     `${nodeCpuSeconds.toFixed(1)} s of CPU time, ${memory.toFixed(0)} MiB, at most ${peak.toFixed(0)} MiB; ` +
     `longest pause: control plane ${controlPauseMs.toFixed(0)} ms, node ${nodePauseMs.toFixed(0)} ms`
   );
@@ -118,8 +122,8 @@ async function run(databaseUrl: string): Promise<void> {
     const controlMebibytes = (residentBytes / MIB).toFixed(0);
     say(`control plane: longest pause at its start ${delayMaxMs.toFixed(0)} ms, ${controlMebibytes} MiB`);
     const rounds: Figures[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const figures = await measure(house, node);
+    for (const { hasFolder } of STARTS) {
+      const figures = await measure(house, node, hasFolder);
       rounds.push(figures);
       say(lineOf(figures));
     }
