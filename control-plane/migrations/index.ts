@@ -47,6 +47,7 @@ import { PlannedPosts } from './044-planned-posts.ts';
 import { CachedTokens } from './045-cached-tokens.ts';
 import { UpstreamTokens } from './046-upstream-tokens.ts';
 import { ConfigLeases } from './047-config-leases.ts';
+import { PlannedDigests } from './048-planned-digests.ts';
 import { UsedLines } from './049-used-lines.ts';
 import { UpstreamAccess } from './050-upstream-access.ts';
 import { MessagePositions } from './051-message-positions.ts';
@@ -156,4 +157,6 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '092-checked-days', class: CheckedDays },
   { name: '093-usage-archive', class: UsageArchive },
   { name: '095-day-times', class: DayTimes },
+  // After 082, which replaces the function.
+  { name: '048-planned-digests', class: PlannedDigests },
 ];
