@@ -54,6 +54,8 @@ export function createApi(onSignedOut: () => void): Api {
           if (kind === 'mutation') forgetEarly();
         },
         onError: (error) => {
+          // The other early requests failed for the same reason, and a page that opens later would show that.
+          forgetEarly();
           if (codeOf(error) === 'UNAUTHENTICATED') onSignedOut();
         },
       }),

@@ -61,4 +61,15 @@ describe.skipIf(!ready)('the first data', () => {
       await page.getByRole('link', { name: 'coder-max' }).waitFor();
     });
   });
+
+  test('is requested again by a page that opens after its frame was loaded again', async () => {
+    house.stage.fake.state.broken = true;
+    const { page } = house.tab;
+    await page.goto(`${house.stage.fake.url}/keys`);
+    const retry = page.getByRole('button', { name: 'Retry' });
+    await retry.waitFor();
+    house.stage.fake.state.broken = false;
+    await retry.click();
+    await page.getByRole('link', { name: 'Production API' }).first().waitFor();
+  });
 });

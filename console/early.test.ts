@@ -58,10 +58,10 @@ describe('an early answer', () => {
     expect(asked()).toBe(before + 1);
   });
 
-  test('is not used when it is older than ten seconds', async () => {
+  test('is not used when it arrived more than ten seconds ago', async () => {
     const { early, asked } = await openAt('/keys');
     const before = asked();
-    vi.advanceTimersByTime(10_000);
+    await vi.advanceTimersByTimeAsync(10_001);
     await early.fetchOrTake('/graphql', keysBody());
     expect(asked()).toBe(before + 1);
   });

@@ -20,7 +20,7 @@ const PAGES: Readonly<Record<string, (now: number) => FirstOperation[]>> = {
   '/usage': firstOfUsage,
   '/admin/overview': firstOfOverview,
 };
-/** An older answer is not fresh any more: its page was opened later, for example after another page. */
+/** Maximum age of an answer, in ms. After that the page requests its data again. */
 const FRESH_MS = 10_000;
 
 interface Early {
@@ -35,7 +35,7 @@ const started = new Map<string, Early>();
 for (const text of textsOf(location.pathname)) ask({ text });
 if (location.search === '') PAGES[location.pathname]?.(Date.now()).forEach(ask);
 
-/** The operations of the frame around the page at this path; only those without variables. */
+/** The first operations without variables at this path: those of the frame, or of the page. */
 function textsOf(pathname: string): string[] {
   const below = (place: string): boolean => pathname === place || pathname.startsWith(`${place}/`);
   if (pathname === '/sign-in') return [SIGN_IN_TEXT];
@@ -54,18 +54,21 @@ function ask({ text, variables = {} }: FirstOperation): void {
     headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
     body: JSON.stringify({ operationName, query: text, variables }),
   });
-  // Prevents an unhandled rejection. The page that takes the answer still receives the error.
-  answer.catch(() => undefined);
   started.set(operationName, { variables: textOf(variables), answer });
-  setTimeout(() => started.delete(operationName), FRESH_MS);
+  const forgetLater = () => setTimeout(() => started.delete(operationName), FRESH_MS);
+  // Handles a rejection, too. The page that takes the answer still receives the error.
+  answer.then(forgetLater, forgetLater);
 }
 
-/** The same text for the same variables in any order: the client sorts them. */
+/**
+ * The same text for the same variables in any order. The client sorts names on all levels, so objects inside
+ * of variables must be written with sorted names in the files `first.ts`.
+ */
 function textOf(variables: object): string {
   return JSON.stringify(Object.entries(variables).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** Forgets all early answers. Call this when somebody signs in or out, and before each mutation. */
+/** Forgets all early answers. Call this at sign-in and sign-out, before a mutation, and after a failure. */
 export function forgetEarly(): void {
   started.clear();
 }

@@ -25,8 +25,8 @@ const EVERYWHERE = new RegExp(
 );
 
 /**
- * Lists with filters, which most pages show; and icons of administrators' pages that other pages show, too,
- * which would load the frame of the former otherwise.
+ * Lists with filters, which most pages show, and icons that pages of administrators and of others show.
+ * Without this chunk, the others would load the frame of administrators.
  */
 const LISTS = new RegExp(
   [

@@ -4,13 +4,12 @@ import { refundReferences, referencesOf } from '../pools/payment.ts';
 import { DEMO_CREDIT } from '../payments/play.settings.ts';
 import { subjectOf, topicOf } from './entry.subject.ts';
 import type { LedgerTopic } from './entry.subject.ts';
-import type { LedgerKind } from './wallet.types.ts';
 
 const [first, second] = [1, 2].map((number) => referencesOf({ poolId: 'pool_1', number }));
 const cancelled = refundReferences('pool_1');
 
-const entry = (reference: string, kind: LedgerKind = 'ADJUSTMENT', requests: number | null = null) => ({
-  ...{ kind, reference, requests, bucket: 'CASH' as const },
+const entry = (reference: string, requests: number | null = null) => ({
+  ...{ reference, requests, bucket: 'CASH' as const },
 });
 
 describe('the topic of a ledger entry', () => {
@@ -47,14 +46,14 @@ describe('the subject of a ledger entry', () => {
   const nameless = async () => null;
 
   test('has the number of requests that the entry paid itself', async () => {
-    const paid = await subjectOf(entry('settle:req_1', 'USAGE', 7), nameless);
+    const paid = await subjectOf(entry('settle:req_1', 7), nameless);
     expect(paid).toEqual({ topic: 'REQUESTS', count: 7, pool: null, playMoney: false });
-    const part = await subjectOf(entry('settle:req_1', 'USAGE', 0), nameless);
+    const part = await subjectOf(entry('settle:req_1', 0), nameless);
     expect(part).toEqual({ topic: 'REQUEST_PART', count: null, pool: null, playMoney: false });
   });
 
   test('has no number once the charges of its requests are no longer stored', async () => {
-    expect(await subjectOf(entry('settle:req_1', 'USAGE'), nameless)).toMatchObject({
+    expect(await subjectOf(entry('settle:req_1'), nameless)).toMatchObject({
       topic: 'REQUESTS',
       count: null,
     });
@@ -66,7 +65,7 @@ describe('the subject of a ledger entry', () => {
   });
 
   test('marks top-ups that are gift credit as play money', async () => {
-    const topUp = entry('topup:top_1:credit', 'TOP_UP_CARD');
+    const topUp = entry('topup:top_1:credit');
     expect(await subjectOf({ ...topUp, bucket: 'GIFT' }, nameless)).toMatchObject({ playMoney: true });
     expect(await subjectOf(topUp, nameless)).toMatchObject({ playMoney: false });
   });

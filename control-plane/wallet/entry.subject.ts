@@ -1,12 +1,11 @@
 /**
  * The subject of a ledger entry as data, which clients put into words of the reader's language. It is found
- * from the kind and the reference of the transaction.
+ * from the reference of the transaction.
  */
 import 'reflect-metadata';
 import { Field, Int, ObjectType } from 'type-graphql';
 import { describeEnum } from '../graphql/enums.ts';
 import type { Bucket } from './ledger.ts';
-import type { LedgerKind } from './wallet.types.ts';
 
 export const LedgerTopic = describeEnum('LedgerTopic', 'What a ledger entry is about.', {
   REQUESTS: 'Requests, `count` of them.',
@@ -17,7 +16,7 @@ export const LedgerTopic = describeEnum('LedgerTopic', 'What a ledger entry is a
   TOP_UP_REFUND: 'The refund of a top-up.',
   TOP_UP_REFUND_FAILED: 'The refund of a top-up, which failed.',
   DISPUTE: 'A top-up that its payer disputes.',
-  DISPUTE_WON: 'A disputed top-up that was decided for this gateway.',
+  DISPUTE_WON: 'A dispute of a top-up, which this gateway won.',
   POOL_FIRST_PERIOD: 'The first period of the pool `pool`.',
   POOL_NEXT_PERIOD: 'A further period of the pool `pool`.',
   POOL_GIFT: 'The gift for a period of the pool `pool`.',
@@ -25,7 +24,7 @@ export const LedgerTopic = describeEnum('LedgerTopic', 'What a ledger entry is a
   DEBT_REPAID: 'A debt of the wallet, repaid from returned credit.',
   DEMO_CREDIT: 'The credit for trying the demo.',
   DEMO_ENDED: 'Credit of the demo, which ended.',
-  NOTE: 'What the description says; a person wrote it.',
+  NOTE: 'What the description says: the text of an administrator, or of an entry without another topic.',
 });
 export type LedgerTopic = keyof typeof LedgerTopic;
 
@@ -51,7 +50,6 @@ export class LedgerSubject {
 
 /** The parts of an entry from which its subject is found. */
 interface Entry {
-  kind: LedgerKind;
   bucket: Bucket;
   reference: string;
   /** Number of requests that the entry paid; null if unknown. */
@@ -65,11 +63,11 @@ interface Topic {
 }
 
 /** Returns what an entry is about. NOTE if its reference has no known form. */
-export function topicOf({ kind, reference, requests }: Omit<Entry, 'bucket'>): Topic {
+export function topicOf({ reference, requests }: Omit<Entry, 'bucket'>): Topic {
   const [area, id = '', step = '', ...rest] = reference.split(':');
   if (reference === 'demo:credit') return { topic: 'DEMO_CREDIT' };
   if (reference === 'demo:credit:void' || area === 'void') return { topic: 'DEMO_ENDED' };
-  if (area === 'settle' && kind === 'USAGE') return { topic: requests === 0 ? 'REQUEST_PART' : 'REQUESTS' };
+  if (area === 'settle') return { topic: requests === 0 ? 'REQUEST_PART' : 'REQUESTS' };
   if (area === 'late') return { topic: 'LATE_REQUEST' };
   if (area === 'lease-repaid') return { topic: 'DEBT_REPAID' };
   if (area === 'pool') return { topic: topicOfPool(step, rest), poolId: id };

@@ -3,8 +3,9 @@ import { type FirstOperation, PAGE_FIELDS_TEXT } from '../shell/first.ts';
 
 export const KEYS_PER_PAGE = 50;
 
-const DAY_MS = 86_400_000;
-const DAYS = 7;
+export const DAY_MS = 86_400_000;
+/** The days of `lastWeek`. */
+export const DAYS = 7;
 
 /** From the start of the first day to the end of today, in UTC; constant during a day. */
 export function lastWeek(now: number) {

@@ -1,8 +1,5 @@
 /** The last seven UTC days, including today. */
-import { lastWeek } from './first.ts';
-
-const DAY_MS = 86_400_000;
-const DAYS = 7;
+import { DAY_MS, DAYS, lastWeek } from './first.ts';
 
 /** Number of requests on each day, oldest first. */
 export function requestsByDay(

@@ -47,7 +47,7 @@ export function UsagePage() {
   const [{ data: names }] = useQuery({ query: UsageNamesQuery });
   const exporting = useUsageExport();
   const loaded = data?.viewer?.usage;
-  // Many rows take long to render on a slow device: the charts and a click come first.
+  // Many rows take long to render on a slow device: the charts are rendered first.
   const usage = useDeferredValue(loaded);
   const keyNames = new Map(names?.viewer?.apiKeys.nodes.map(({ id, name }) => [id, name]));
   const poolNames = new Map(names?.viewer?.pools.nodes.map(({ id, name }) => [id, name]));

@@ -2,7 +2,7 @@
 import type { TFunction } from '../../translation.ts';
 import type { Entry } from './documents.ts';
 
-/** Says what the entry is about. A text that a person wrote is shown as it was written. */
+/** Says what the entry is about. An entry without a topic has its description, as it was written. */
 export function entryText(t: TFunction, { subject, description }: Entry): string {
   const { topic, count, pool, playMoney } = subject;
   if (topic === 'NOTE') return description;
