@@ -30,7 +30,10 @@ export interface EntryView {
   /** The transaction that this one reverses. */
   reversesId: string | null;
   actor: { kind: Actor['kind']; id: string | null };
-  /** Number of requests that the entry paid; null if it paid none, or their charges are no longer stored. */
+  /**
+   * Number of requests that the entry paid; 0 for the rest of one that another entry counts; null if it paid
+   * none, or if their charges are no longer stored.
+   */
   requests: number | null;
 }
 

@@ -9,7 +9,8 @@ import type { Bucket } from './ledger.ts';
 
 export const LedgerTopic = describeEnum('LedgerTopic', 'What a ledger entry is about.', {
   REQUESTS: 'Requests, `count` of them.',
-  REQUEST_PART: 'The smaller part of a request that cash and gift credit paid together.',
+  REQUEST_PART:
+    'The rest of a request that gift credit paid in part; the entry of the gift credit counts it.',
   LATE_REQUEST: 'One request that was reported after its lease had ended.',
   TOP_UP: 'A top-up.',
   TOP_UP_LOST: 'A top-up whose block left the blockchain.',
@@ -52,7 +53,7 @@ export class LedgerSubject {
 interface Entry {
   bucket: Bucket;
   reference: string;
-  /** Number of requests that the entry paid; null if unknown. */
+  /** Number of requests that the entry paid: 0 for the rest of a request, null if it is no longer known. */
   requests: number | null;
 }
 

@@ -31,6 +31,7 @@ it('each write is acknowledged although a later change is always already in use'
   const file = {
     writeSnapshot: async () => undefined,
     writeConfirmed: async () => undefined,
+    discard: async () => undefined,
     // The next change arrives during each write.
     writeDeltas: async (changes: readonly { revision: number }[]) => {
       const revision = changes.at(-1)?.revision ?? 0;
@@ -53,6 +54,7 @@ it('changes that arrive during a write are written at once, and acknowledged onc
   const file = {
     writeSnapshot: async () => undefined,
     writeConfirmed: async () => undefined,
+    discard: async () => undefined,
     writeDeltas: async (changes: readonly { revision: number }[]) => {
       writes.push(changes.map(({ revision }) => revision));
       await new Promise((resolve) => setImmediate(resolve));
@@ -73,6 +75,7 @@ it('a snapshot that was followed by changes is written as it arrived, and the ch
   const file = {
     writeSnapshot: async ({ received }: StoredConfig) => void writes.push(received),
     writeConfirmed: async () => undefined,
+    discard: async () => undefined,
     writeDeltas: async (changes: readonly { revision: number }[]) =>
       void writes.push(changes.map(({ revision }) => revision)),
   };
@@ -85,6 +88,25 @@ it('a snapshot that was followed by changes is written as it arrived, and the ch
   await writer.settled();
   expect(writes).toEqual([received, [3, 4]]);
   expect(sent).toEqual([4]);
+});
+
+it('a configuration is acknowledged only once the file has it or is removed', async () => {
+  const steps: string[] = [];
+  const fail = async (): Promise<never> => {
+    steps.push('failed');
+    throw new Error('The disk is full.');
+  };
+  const file = {
+    writeSnapshot: fail,
+    writeConfirmed: fail,
+    writeDeltas: fail,
+    discard: async () => void steps.push('removed'),
+  };
+  const acks = accepted(({ revision }) => steps.push(`acknowledged ${revision}`));
+  const writer = new ConfigWriter({ file, acks, onTrouble: (error) => steps.push(String(error)) });
+  writer.write(stateAt(1), changeTo(1));
+  await writer.settled();
+  expect(steps).toEqual(['failed', 'removed', 'acknowledged 1', 'Error: The disk is full.']);
 });
 
 it('a waiting acknowledgement of a revision is replaced by a later one, and a refusal is kept', async () => {

@@ -1,6 +1,7 @@
 /**
- * Writes the configuration in use to the file, and acknowledges each finished write, while the node serves
- * requests. A node that receives changes without a pause therefore still reports its progress.
+ * Writes the configuration in use to the file, and then acknowledges it, while the node serves requests, so
+ * that a node that receives changes without a pause still reports its progress. If the write fails, the file
+ * is removed first: no start may bring back a configuration from before.
  */
 import type { ConfigFile, StoredConfig } from './file.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
@@ -16,7 +17,7 @@ interface Unwritten {
 }
 
 interface ConfigWriterParts {
-  file: Pick<ConfigFile, 'writeDeltas' | 'writeSnapshot' | 'writeConfirmed'>;
+  file: Pick<ConfigFile, 'writeDeltas' | 'writeSnapshot' | 'writeConfirmed' | 'discard'>;
   acks: Acknowledgements;
   /** Called if the file could not be written. The next write replaces it. */
   onTrouble(error: unknown): void;
@@ -73,6 +74,9 @@ export class ConfigWriter {
     try {
       if (snapshot) await this.#parts.file.writeSnapshot(snapshot.stored);
       if (changes.length > 0) await this.#parts.file.writeDeltas(changes, stored);
+    } catch (error) {
+      await this.#parts.file.discard();
+      throw error;
     } finally {
       this.#unwritten.splice(0, written.length);
       this.#acknowledge(stored.tables);

@@ -80,7 +80,7 @@ function nullable<Value>(decode: Decoder<Value>): Decoder<Value | null> {
   return (value, place) => (value === null || value === undefined ? null : decode(value, place));
 }
 
-/** Shared by all empty lists, to save memory: most of 100,000 keys have one. */
+/** Shared by all empty lists, to save memory: most keys have one. */
 const EMPTY_LIST: never[] = [];
 Object.freeze(EMPTY_LIST);
 

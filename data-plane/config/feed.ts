@@ -70,8 +70,11 @@ class ConfigFeed implements Feed {
   /** The last refused revision: heartbeats that name it do not mean that a delta was lost. */
   #refused = 0;
   #lagging = 0;
-  /** Whether another release wrote the file from which this process started. */
-  #isForeign = false;
+  /**
+   * Whether only a snapshot will do, however often the stream ends before: another release wrote the file, or
+   * credentials are sealed for other keys.
+   */
+  #needsSnapshot = false;
   readonly #acks: Acknowledgements;
   readonly #writer: ConfigWriter;
   #stopped = false;
@@ -102,7 +105,7 @@ class ConfigFeed implements Feed {
       const stored = await file.load();
       if (!stored) return;
       this.#use(stored.tables, stored.confirmedAt);
-      this.#isForeign = !stored.isOwn;
+      this.#needsSnapshot = !stored.isOwn;
       log.info({ revision: stored.tables.revision }, 'started with the stored configuration');
     } catch (error) {
       log.warn({ reason: messageOf(error) }, 'the stored configuration is ignored: it cannot be used');
@@ -112,8 +115,8 @@ class ConfigFeed implements Feed {
   follow(self: NodeProcess): void {
     this.#self = self;
     // A snapshot seals credentials again, perhaps so that this node can read them.
-    const needsSnapshot = this.#isForeign || this.#options.compiler.unreadable > 0;
-    this.#connect(needsSnapshot ? 0 : this.#tables.revision);
+    this.#needsSnapshot ||= this.#options.compiler.unreadable > 0;
+    this.#connect(this.#tables.revision);
   }
 
   async stop(): Promise<void> {
@@ -124,9 +127,10 @@ class ConfigFeed implements Feed {
   }
 
   /** Subscribes from a revision; 0 asks for a snapshot. */
-  #connect(fromRevision: number): void {
+  #connect(knownRevision: number): void {
     if (this.#stopped) return;
     this.#unsubscribe();
+    const fromRevision = this.#needsSnapshot ? 0 : knownRevision;
     const from = { nodeId: this.#self.nodeId, ...(fromRevision > 0 && { fromRevision }) };
     this.#restartSilenceTimer(fromRevision);
     this.#unfollow = this.#options.control.follow(from, {
@@ -201,6 +205,7 @@ class ConfigFeed implements Feed {
     this.#parts = undefined;
     try {
       this.#swap(whole.tables(), whole);
+      this.#needsSnapshot = false;
     } catch (error) {
       this.#refuse(whole, messageOf(error));
     }

@@ -14,7 +14,7 @@ const CRC_DIGITS = 8;
 /** Entries of a snapshot. */
 export interface EntriesOfLine {
   entries: ConfigEntry[];
-  /** The entries instead of `entries`, see packed-entries.ts. Absent in files of earlier releases. */
+  /** The entries, compressed (packed-entries.ts), instead of `entries`. Absent in earlier releases. */
   packed?: string | null | undefined;
 }
 

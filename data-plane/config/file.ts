@@ -3,7 +3,7 @@
  * has a snapshot in parts, then the deltas and confirmations since, one in a line. The file is rewritten when
  * about as many entries were added as the snapshot has.
  */
-import { open, rename } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { ConfigEntry } from '@gateway/shared/node-api';
@@ -79,12 +79,17 @@ export class ConfigFile {
 
   /** Replaces the file durably: writes and syncs a temporary file, renames it and syncs the folder. */
   async writeSnapshot(stored: StoredConfig): Promise<void> {
+    this.#addedBytes = Infinity;
     const next = `${this.#path}.tmp`;
     const file = await open(next, 'w', OWNER_ONLY);
     let bytes = 0;
     try {
       await file.chmod(OWNER_ONLY);
-      for await (const line of snapshotLines(stored)) bytes += (await file.write(encode(line))).bytesWritten;
+      for await (const line of snapshotLines(stored)) {
+        const text = encode(line);
+        await file.appendFile(text);
+        bytes += text.length;
+      }
       await file.sync();
     } finally {
       await file.close();
@@ -107,6 +112,14 @@ export class ConfigFile {
   /** Appends the time of a confirmation. */
   async writeConfirmed(stored: StoredConfig): Promise<void> {
     await this.#append([{ type: 'confirmed', confirmedAt: stored.confirmedAt }], stored);
+  }
+
+  /** Removes the file. A start must not bring back keys that a later, unwritten state revoked. */
+  async discard(): Promise<void> {
+    this.#addedBytes = Infinity;
+    await rm(this.#path, { force: true });
+    await rm(`${this.#path}.tmp`, { force: true });
+    await syncFolder(dirname(this.#path));
   }
 
   async #append(lines: readonly Line[], stored: StoredConfig): Promise<void> {
@@ -172,7 +185,7 @@ async function replay(path: string, file: FileHandle): Promise<Reader> {
   }
   const { size } = await file.stat();
   if (!reader.stored && size > 0) throw new DamagedConfigFile(path, number + 1, undefined);
-  reader.isComplete = size === reader.snapshotBytes + reader.addedBytes;
+  reader.isComplete = size > 0 && size === reader.snapshotBytes + reader.addedBytes;
   return reader;
 }
 

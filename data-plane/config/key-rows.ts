@@ -16,7 +16,7 @@ const UNIT_BYTES = 8;
 const BLOCK_BYTES = 1 << 20;
 const BLOCK_UNITS = BLOCK_BYTES / UNIT_BYTES;
 const DIGEST_BYTES = 32;
-/** Places of the parts of a row, from its start: two hashes, the length of the text, and so on. */
+/** Places of the parts of a row from its start. */
 const ID_HASH = 0;
 const WALLET_HASH = 4;
 const TEXT_BYTES = 8;
@@ -25,7 +25,7 @@ const DIGEST = 20;
 const TEXT = DIGEST + DIGEST_BYTES;
 /** 0 is no row. */
 const FIRST_ROW = 1;
-/** Keys that were looked up last and are kept as objects. */
+/** At least so many keys that were looked up last are kept as objects, at most twice as many. */
 const RECENT_MAX = 10_000;
 
 /** The values that most keys have. The text of a row has only other values. */
@@ -57,7 +57,8 @@ export class KeyRows {
   readonly #blocks: Buffer[] = [];
   /** Units of all blocks that are in use. */
   #used = FIRST_ROW;
-  readonly #recent = new Map<number, KeyRecord>();
+  #recent = new Map<number, KeyRecord>();
+  #lessRecent = new Map<number, KeyRecord>();
 
   /** Size of all rows that were added, in bytes. */
   get bytes(): number {
@@ -146,8 +147,11 @@ export class KeyRows {
   recentRecord(row: number): KeyRecord {
     const known = this.#recent.get(row);
     if (known) return known;
-    const record = this.record(row);
-    if (this.#recent.size >= RECENT_MAX) this.#recent.clear();
+    const record = this.#lessRecent.get(row) ?? this.record(row);
+    if (this.#recent.size >= RECENT_MAX) {
+      this.#lessRecent = this.#recent;
+      this.#recent = new Map();
+    }
     this.#recent.set(row, record);
     return record;
   }

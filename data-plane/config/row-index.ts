@@ -14,8 +14,8 @@ type HashOf = (row: number) => number;
 type Matches = (row: number) => boolean;
 
 /**
- * Number of rows, then places, a power of two. A row is in the first free place from that of its hash on; 0
- * is a free place.
+ * The first element is the number of rows. The others are places; their number is a power of two, or 0. A row
+ * is in the first free place from that of its hash on; 0 is a free place.
  */
 type Page = Uint32Array;
 

@@ -1,5 +1,5 @@
 /** Tables with many entries and few changes: updated structures equal newly built ones. */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -244,6 +244,20 @@ test('a file whose last line is incomplete is replaced by the next write', async
   expect((await file.load())?.confirmedAt).toBe(1);
   await file.writeConfirmed({ tables, confirmedAt: 2 });
   expect((await new ConfigFile(path).load())?.confirmedAt).toBe(2);
+});
+
+test('a file is replaced by the next write after a snapshot could not be written', async () => {
+  const path = newFile();
+  const [tables, later] = [many(3), many(4)];
+  await new ConfigFile(path).writeSnapshot({ tables, confirmedAt: 1 });
+  const file = new ConfigFile(path);
+  await file.load();
+  // No file can be written where a folder is.
+  mkdirSync(`${path}.tmp`);
+  await expect(file.writeSnapshot({ tables: later, confirmedAt: 2 })).rejects.toThrow('EISDIR');
+  rmdirSync(`${path}.tmp`);
+  await file.writeConfirmed({ tables: later, confirmedAt: 3 });
+  expect((await new ConfigFile(path).load())?.tables.checksum).toBe(later.checksum);
 });
 
 test('a snapshot is stored as it arrived', async () => {

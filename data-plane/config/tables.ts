@@ -96,9 +96,10 @@ export class TablesDraft {
 
   #put(entry: TableEntry): number | undefined {
     const { key, revision, payload } = entry;
-    // A record that cannot be used is that of an upstream, so the kind of all others is that of the entry.
     if (entry.kind !== 'API_KEY') return this.#set(entry.kind, key, entry);
-    return payload.kind === 'API_KEY' ? this.#keyDraft().set({ revision, record: payload }) : undefined;
+    // Only entries of upstreams can have a payload that could not be decoded.
+    if (payload.kind !== 'API_KEY') throw new Error('an API key has another payload');
+    return this.#keyDraft().set({ revision, record: payload });
   }
 
   #keyDraft(): KeyTableDraft {
@@ -150,7 +151,7 @@ function decodeEntry({ kind, key, revision, payload }: ConfigEntry): TableEntry 
     const record = decodeRecord(kind, payload, place);
     if (record.kind === 'API_KEY' && record.id !== key)
       throw new DecodeError(place, 'under the id of its key');
-    // The ids of most accounts are equal, and the key of most entries is the id: one string saves memory.
+    // Most accounts have the id of their wallet, and most entries the key as id: one string saves memory.
     if (record.kind === 'ACCOUNT' && record.walletId === record.id) record.walletId = record.id;
     return { kind, key: record.id === key ? record.id : key, revision, payload: record };
   } catch (error) {

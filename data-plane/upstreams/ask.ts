@@ -226,9 +226,9 @@ export class Upstreams {
       const error = asGatewayError(cause);
       leave();
       settle(resultOf(error));
+      this.#routes.failed(attempt, isStreamed, error);
       trace?.failed(error, attempt.status ?? null);
       this.#record(call, attempt, { error, status: attempt.status ?? null });
-      this.#routes.failed(attempt, isStreamed, error);
       throw error;
     }
   }
