@@ -78,7 +78,11 @@ export class Buckets {
   parts(): ConfigPart[] {
     const parts: ConfigPart[] = [];
     for (const bucket of this.#full.values()) {
-      dropGone(bucket);
+      if (bucket.gone.size > 0) {
+        dropGone(bucket);
+        // Secrets are sent unpacked: without this, their part would grow by a step at each change.
+        encode(bucket.part);
+      }
       parts.push(bucket.part);
     }
     if (this.#open.size === 0) return parts;
