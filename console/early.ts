@@ -24,7 +24,7 @@ const PAGES: Readonly<Record<string, (now: number) => FirstOperation[]>> = {
 const FRESH_MS = 10_000;
 
 interface Early {
-  /** The variables as a text. */
+  /** The variables as a text. The client sorts their names on all levels, and so do the files `first.ts`. */
   variables: string;
   answer: Promise<Response>;
 }
@@ -54,18 +54,10 @@ function ask({ text, variables = {} }: FirstOperation): void {
     headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
     body: JSON.stringify({ operationName, query: text, variables }),
   });
-  started.set(operationName, { variables: textOf(variables), answer });
+  started.set(operationName, { variables: JSON.stringify(variables), answer });
   const forgetLater = () => setTimeout(() => started.delete(operationName), FRESH_MS);
   // Handles a rejection, too. The page that takes the answer still receives the error.
   answer.then(forgetLater, forgetLater);
-}
-
-/**
- * The same text for the same variables in any order. The client sorts names on all levels, so objects inside
- * of variables must be written with sorted names in the files `first.ts`.
- */
-function textOf(variables: object): string {
-  return JSON.stringify(Object.entries(variables).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** Forgets all early answers. Call this at sign-in and sign-out, before a mutation, and after a failure. */
@@ -83,6 +75,6 @@ export const fetchOrTake: typeof fetch = (input, init) => {
   if (name === undefined) return fetch(input, init);
   const early = started.get(name);
   started.delete(name);
-  const isSame = early && textOf(JSON.parse(body).variables ?? {}) === early.variables;
+  const isSame = early && JSON.stringify(JSON.parse(body).variables ?? {}) === early.variables;
   return isSame ? early.answer : fetch(input, init);
 };

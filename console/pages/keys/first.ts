@@ -93,11 +93,7 @@ export const KEYS_QUERY_TEXT = `
 
 /** The first query of the list without filters. */
 export function first(now: number): FirstOperation[] {
-  const list = { after: null, before: null, filter: {}, orderBy: null };
-  return [
-    {
-      text: KEYS_QUERY_TEXT + KEY_FIELDS_TEXT + PAGE_FIELDS_TEXT,
-      variables: { first: KEYS_PER_PAGE, ...list, week: lastWeek(now) },
-    },
-  ];
+  const text = KEYS_QUERY_TEXT + KEY_FIELDS_TEXT + PAGE_FIELDS_TEXT;
+  const list = { after: null, before: null, filter: {}, first: KEYS_PER_PAGE, orderBy: null };
+  return [{ text, variables: { ...list, week: lastWeek(now) } }];
 }

@@ -122,15 +122,14 @@ export const SUMMARY_QUERY_TEXT = `
 /** The first queries of the page without filters: the log, and the sums of the charts. */
 export function first(now: number): FirstOperation[] {
   const { bucket, ...range } = spanOf({}, now);
-  const list = { after: null, before: null, filter: {}, orderBy: null };
   return [
     {
       text: USAGE_QUERY_TEXT + ENTRY_FIELDS_TEXT + PAGE_FIELDS_TEXT,
-      variables: { first: ROWS_PER_PAGE, ...list },
+      variables: { after: null, before: null, filter: {}, first: ROWS_PER_PAGE, orderBy: null },
     },
     {
       text: SUMMARY_QUERY_TEXT + SUM_FIELDS_TEXT,
-      variables: { range, before: rangeBefore(range), filter: {}, groupBy: ['MODEL'], bucket },
+      variables: { before: rangeBefore(range), bucket, filter: {}, groupBy: ['MODEL'], range },
     },
   ];
 }
