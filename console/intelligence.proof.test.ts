@@ -43,6 +43,8 @@ describe.skipIf(!ready)('an item', () => {
       await page.getByRole('textbox', { name: 'Item' }).fill('I prefer tabs');
       await press(page, page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }));
       await page.getByText('I prefer tabs').first().waitFor();
+      // Its input has the same name as that of the row.
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
       await openWithKey(page, 'Actions for “I prefer tabs”');
       await page.getByRole('menuitem', { name: 'Edit', exact: true }).press('Enter');
       await page.getByRole('textbox', { name: 'Item' }).fill('I prefer spaces');

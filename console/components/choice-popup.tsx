@@ -6,9 +6,10 @@ import { Popover as Base } from '@base-ui/react/popover';
 import { clsx } from 'clsx';
 import { CommandEmpty, CommandInput, CommandItem, CommandList, CommandRoot } from 'cmdk';
 import { Check } from 'lucide-react';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useTranslation } from '../translation.ts';
 import { frameOf, INPUT_FRAME } from './field.tsx';
+import { focusAfter } from './focus.ts';
 import type { MenuChoices } from './menu-entries.ts';
 import { Choice, containerFor, POPUP, POSITIONER } from './menu-parts.tsx';
 import { decimalsOf } from './money.tsx';
@@ -24,6 +25,7 @@ interface ChoicePopupProps {
 
 /** The popup. Arrow keys move the highlight, Enter chooses. Escape, or a press outside, closes the popup. */
 export function ChoicePopup({ open, onOpenChange, anchor, choices }: ChoicePopupProps) {
+  const popup = useRef<HTMLDivElement>(null);
   return (
     <Base.Root open={open} onOpenChange={onOpenChange}>
       <Base.Portal {...containerFor(anchor)}>
@@ -31,7 +33,8 @@ export function ChoicePopup({ open, onOpenChange, anchor, choices }: ChoicePopup
         <Base.Positioner anchor={anchor} align="end" sideOffset={4} className={POSITIONER}>
           <Base.Popup
             aria-label={choices.label}
-            finalFocus={() => anchor}
+            ref={popup}
+            finalFocus={() => focusAfter(popup.current, anchor)}
             className={clsx(POPUP, 'flex flex-col sm:w-[360px]')}
           >
             <List {...choices} onClose={() => onOpenChange(false)} />

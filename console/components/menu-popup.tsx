@@ -5,6 +5,8 @@
 import { Menu as Base } from '@base-ui/react/menu';
 import { clsx } from 'clsx';
 import { Check } from 'lucide-react';
+import { useRef } from 'react';
+import { focusAfter } from './focus.ts';
 import type { MenuAction, MenuChoices, MenuEntry, MenuSwitch } from './menu-entries.ts';
 import { Choice, containerFor, POPUP, POSITIONER } from './menu-parts.tsx';
 import { decimalsOf } from './money.tsx';
@@ -19,13 +21,15 @@ interface MenuPopupProps {
 
 /** The popup. Arrow keys move the highlight. Escape, or a press outside, closes the popup. */
 export function MenuPopup({ open, onOpenChange, anchor, entries }: MenuPopupProps) {
+  const popup = useRef<HTMLDivElement>(null);
   return (
     <Base.Root open={open} onOpenChange={onOpenChange}>
       <Base.Portal {...containerFor(anchor)}>
         <Base.Backdrop className="floating fixed inset-0 z-40 bg-(--scrim) sm:hidden" />
         <Base.Positioner anchor={anchor} align="end" sideOffset={4} className={POSITIONER}>
           <Base.Popup
-            finalFocus={() => anchor}
+            ref={popup}
+            finalFocus={() => focusAfter(popup.current, anchor)}
             className={clsx(POPUP, 'overflow-y-auto', isDetailed(entries) ? 'sm:w-[320px]' : 'sm:w-[248px]')}
           >
             {entries.map((entry, index) => (

@@ -32,7 +32,9 @@ export function ItemEditor({ item: { id, text, version }, onClose, onChanged }: 
       onChanged();
     },
   });
-  useEffect(() => focusEnd(form.current), []);
+  useEffect(() => {
+    focusEnd(form.current);
+  }, []);
   return (
     <form
       ref={form}
@@ -66,14 +68,9 @@ export function ItemEditor({ item: { id, text, version }, onClose, onChanged }: 
   );
 }
 
-/** Puts the cursor after the text, once the menu that opened the editor has given the focus back. */
-function focusEnd(form: HTMLFormElement | null): () => void {
-  const timer = setTimeout(() => {
-    const field = form?.querySelector('textarea');
-    field?.focus();
-    field?.setSelectionRange(field.value.length, field.value.length);
-  }, MENU_CLOSED_MS);
-  return () => clearTimeout(timer);
+/** Puts the cursor after the text. */
+function focusEnd(form: HTMLFormElement | null): void {
+  const field = form?.querySelector('textarea');
+  field?.focus();
+  field?.setSelectionRange(field.value.length, field.value.length);
 }
-
-const MENU_CLOSED_MS = 50;
