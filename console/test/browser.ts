@@ -235,7 +235,9 @@ function drawn(page: Page): Promise<void> {
   );
 }
 
-/** By how many pixels the page is wider than its window. */
-export function overflow(page: Page): Promise<number> {
+/** By how many pixels the page is wider than its window. Charts take a new width a moment after the page. */
+export async function overflow(page: Page): Promise<number> {
+  const fits = () => document.documentElement.scrollWidth <= document.documentElement.clientWidth;
+  await page.waitForFunction(fits, undefined, { timeout: 2_000 }).catch(() => undefined);
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 }

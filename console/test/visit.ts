@@ -110,11 +110,25 @@ function reset({ fake }: Stage): void {
   });
 }
 
-/** Presses a control by keyboard: focuses it and presses Enter. Fails if no key leads to the control. */
+/**
+ * Presses a control by keyboard: focuses it, and presses Enter once it keeps the focus, which a page that is
+ * still loading may move. Fails if no key leads to the control.
+ */
 export async function press(page: Page, control: Locator): Promise<void> {
-  await control.focus();
+  const focused = async () => {
+    await control.focus();
+    return control.evaluate(keepsFocus);
+  };
+  await expect.poll(focused, { timeout: 10_000 }).toBe(true);
   expect(await control.evaluate(isReached)).toBe(true);
   await page.keyboard.press('Enter');
+}
+
+/** Runs in the page: whether the element has the focus two frames later. */
+function keepsFocus(element: Element): Promise<boolean> {
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => requestAnimationFrame(() => resolve(element === document.activeElement)));
+  });
 }
 
 /** Runs in the page: whether Tab leads to the element, or arrow keys within its group. */
