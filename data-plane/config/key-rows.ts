@@ -28,7 +28,7 @@ const FIRST_ROW = 1;
 /** At least so many keys that were looked up last are kept as objects, at most twice as many. */
 const RECENT_MAX = 10_000;
 
-/** The values that most keys have. The text of a row has only other values. */
+/** The fields that a row has no place for, with the values of most keys. The text has only other values. */
 const USUAL = {
   previousDigest: null,
   previousUntil: null,
@@ -40,7 +40,7 @@ const USUAL = {
   expiresAt: null,
   hasSpendLimit: false,
   hidden: false,
-} satisfies Partial<KeyRecord>;
+} satisfies Omit<KeyRecord, 'kind' | 'id' | 'digest' | 'walletId' | 'group'>;
 Object.freeze(USUAL.allowedIps);
 const FIELDS = Object.keys(USUAL) as (keyof typeof USUAL)[];
 
