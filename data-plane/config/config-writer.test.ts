@@ -109,6 +109,32 @@ it('a configuration is acknowledged only once the file has it or is removed', as
   expect(steps).toEqual(['failed', 'removed', 'acknowledged 1', 'Error: The disk is full.']);
 });
 
+it('nothing is acknowledged while an older file can be neither replaced nor removed', async () => {
+  const sent: number[] = [];
+  const writes: number[] = [];
+  let isDamaged = true;
+  const use = async (): Promise<void> => {
+    if (isDamaged) throw new Error('The disk cannot be written.');
+  };
+  const file = {
+    writeSnapshot: async ({ tables }: StoredConfig) => use().then(() => void writes.push(tables.revision)),
+    writeConfirmed: use,
+    writeDeltas: use,
+    discard: use,
+  };
+  const acks = accepted(({ revision }) => sent.push(revision));
+  const writer = new ConfigWriter({ file, acks, onTrouble: () => undefined });
+  writer.write(stateAt(1), changeTo(1));
+  await writer.settled();
+  writer.acknowledgeAgain(stateAt(1));
+  await writer.settled();
+  expect(sent).toEqual([]);
+  isDamaged = false;
+  writer.acknowledgeAgain(stateAt(1));
+  await writer.settled();
+  expect({ writes, sent }).toEqual({ writes: [1], sent: [1] });
+});
+
 it('a waiting acknowledgement of a revision is replaced by a later one, and a refusal is kept', async () => {
   const sent: number[] = [];
   const first = Promise.withResolvers<void>();

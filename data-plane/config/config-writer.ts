@@ -1,7 +1,8 @@
 /**
  * Writes the configuration in use to the file, and then acknowledges it, while the node serves requests, so
  * that a node that receives changes without a pause still reports its progress. If the write fails, the file
- * is removed first: no start may bring back a configuration from before.
+ * is removed first: no start may bring back a configuration from before. If it can be neither written nor
+ * removed, nothing is acknowledged until a later write or removal succeeds.
  */
 import type { ConfigFile, StoredConfig } from './file.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
@@ -29,6 +30,8 @@ export class ConfigWriter {
   #unwritten: Unwritten[] = [];
   #work: Promise<void> = Promise.resolve();
   #writtenAt = 0;
+  /** Whether the file may be older than the tables in use: it could be neither written nor removed. */
+  #isStale = false;
 
   constructor(parts: ConfigWriterParts) {
     this.#parts = parts;
@@ -48,11 +51,15 @@ export class ConfigWriter {
     this.#enqueue(() => this.#parts.file.writeConfirmed(stored));
   }
 
-  /** Acknowledges these tables again, unless they were accepted or the acknowledgement is still to come. */
-  acknowledgeAgain(tables: StoredConfig['tables']): void {
+  /**
+   * Acknowledges the tables in use again, unless they were accepted or the acknowledgement is still to come.
+   * Writes them first if the file may be older.
+   */
+  acknowledgeAgain(stored: StoredConfig): void {
     const { acks } = this.#parts;
-    const isStillToCome = this.#unwritten.length > 0 || acks.isSending;
-    if (!isStillToCome && acks.accepted !== tables.revision) this.#acknowledge(tables);
+    if (this.#unwritten.length > 0 || acks.isSending) return;
+    if (this.#isStale) this.write(stored, undefined);
+    else if (acks.accepted !== stored.tables.revision) this.#acknowledge(stored.tables);
   }
 
   /** Resolves when everything is written and acknowledged. */
@@ -71,15 +78,18 @@ export class ConfigWriter {
     const snapshotAt = written.findLastIndex(({ change }) => change === undefined);
     const snapshot = written[snapshotAt];
     const changes = written.slice(snapshotAt + 1).flatMap(({ change }) => change ?? []);
+    this.#isStale = true;
     try {
       if (snapshot) await this.#parts.file.writeSnapshot(snapshot.stored);
       if (changes.length > 0) await this.#parts.file.writeDeltas(changes, stored);
+      this.#isStale = false;
     } catch (error) {
       await this.#parts.file.discard();
+      this.#isStale = false;
       throw error;
     } finally {
       this.#unwritten.splice(0, written.length);
-      this.#acknowledge(stored.tables);
+      if (!this.#isStale) this.#acknowledge(stored.tables);
     }
   }
 

@@ -7,7 +7,7 @@ import { confirmedConfig, keysStopped } from './compile.ts';
 import type { Compiler } from './compile.ts';
 import type { ControlClock } from './control-clock.ts';
 import { ConfigWriter } from './config-writer.ts';
-import type { ConfigFile } from './file.ts';
+import type { ConfigFile, StoredConfig } from './file.ts';
 import { SnapshotParts } from './snapshot-parts.ts';
 import type { WholeSnapshot } from './snapshot-parts.ts';
 import type { WritableStore } from './store.ts';
@@ -230,9 +230,10 @@ class ConfigFeed implements Feed {
   #handleHeartbeat(revision: number): void {
     if (revision === this.#tables.revision) {
       this.#lagging = 0;
-      this.#confirm();
+      const stored = { tables: this.#tables, confirmedAt: this.#options.clock.now() };
+      this.#confirm(stored);
       // The last acknowledgement may have been lost; nothing else repeats it.
-      this.#writer.acknowledgeAgain(this.#tables);
+      this.#writer.acknowledgeAgain(stored);
     } else if (revision !== this.#refused && !this.#parts) {
       this.#lagging += 1;
       if (this.#lagging >= LAGGING_HEARTBEATS)
@@ -268,11 +269,10 @@ class ConfigFeed implements Feed {
     this.#acks.add({ revision, checksum, error: reason });
   }
 
-  #confirm(): void {
+  #confirm(stored: StoredConfig): void {
     const { store } = this.#options;
-    const confirmedAt = this.#options.clock.now();
-    if (store.current) store.swap(confirmedConfig(store.current, confirmedAt), new Map());
-    this.#writer.confirm({ tables: this.#tables, confirmedAt });
+    if (store.current) store.swap(confirmedConfig(store.current, stored.confirmedAt), new Map());
+    this.#writer.confirm(stored);
   }
 }
 

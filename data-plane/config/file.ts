@@ -18,8 +18,11 @@ import type { TableChange, Tables } from './tables.ts';
 const ADDED_BYTES_MIN = 1 << 20;
 /** Changes are not compressed: so many times the bytes of the snapshot have about as many entries. */
 const ADDED_PER_SNAPSHOT = 4;
-/** Maximum entries per line of a snapshot: requests are served between two lines. */
-const LINE_ENTRIES = 1_000;
+/**
+ * Maximum entries per line of a snapshot. Requests are served between two lines, and a line of the largest
+ * entries, pools of 67 kB, stays below the limit of a compressed list (packed-entries.ts).
+ */
+const LINE_ENTRIES = 500;
 const OWNER_ONLY = 0o600;
 
 /** Content of the file: the tables, and when the control plane last confirmed them (ms of the wall clock). */

@@ -179,6 +179,18 @@ function newFile(): string {
   return join(folder, 'config.log');
 }
 
+test('a snapshot of 1,000 entries of 67 kB is read back', async () => {
+  const path = newFile();
+  const allowedModels = ['a', 'b', 'c', 'd'].map((name) => name.repeat(16_750));
+  const entries = Array.from({ length: 1_000 }, (_, at) =>
+    entry(keyOf('wallet_a', { id: `key_${at}`, digest: digestOf(at), allowedModels }), 1),
+  );
+  const tables = after(NO_TABLES, entries);
+  await new ConfigFile(path).writeSnapshot({ tables, confirmedAt: 7 });
+  const stored = await new ConfigFile(path).load();
+  expect(stored?.tables.checksum).toBe(tables.checksum);
+});
+
 function many(count: number): Tables {
   return after(
     NO_TABLES,
@@ -197,7 +209,7 @@ test('a snapshot of many lines is read back; a missing line is damage', async ()
   expect(stored?.tables.checksum).toBe(tables.checksum);
   expect([...entriesOf(stored?.tables ?? NO_TABLES)].length).toBe(2500);
   const lines = readFileSync(path, 'utf8').split('\n');
-  expect(lines.length).toBe(4);
+  expect(lines.length).toBe(6);
   writeFileSync(path, [...lines.slice(0, 1), ...lines.slice(2)].join('\n'));
   await expect(new ConfigFile(path).load()).rejects.toThrow(/damaged/);
   writeFileSync(path, [...lines.slice(0, 2), ''].join('\n'));
