@@ -41,6 +41,7 @@ import { serveFeeds } from './status/feed.routes.ts';
 import { tracingPlugin } from './tracing/tracing.plugin.ts';
 import { serveSchemaFile } from './schema/schema-file.ts';
 import { POSTGRES_USAGE } from './usage/usage.reader.ts';
+import { SettlementQueue } from './usage/settlement.queue.ts';
 import type { UsageReader } from './usage/usage.reader.ts';
 
 /** Cost of a download in the API budget, equal to a few long lists. */
@@ -94,7 +95,9 @@ export async function createApp(parts: AppParts): Promise<App> {
   const times = parts.times ?? TIME_LIMITS;
   const logError = errorLog(parts);
   const usage = parts.usage ?? POSTGRES_USAGE;
-  const common = { ...parts, schema, playground, usage, oidc, budget, rates, apollo, times, logError };
+  const settlements = new SettlementQueue(() => orm.em.fork());
+  const services = { playground, usage, settlements, oidc };
+  const common = { ...parts, ...services, schema, budget, rates, apollo, times, logError };
   const hasNodePort = settings.nodePort !== null;
   const { explorerFolder } = settings;
   const main = await createListener({ ...common, explorerFolder, audience: hasNodePort ? 'people' : 'all' });

@@ -130,7 +130,7 @@ export const GROUPS = {
     mutate: [
       'control-plane/database/uptime-clock.ts',
       'control-plane/wallet/{lease.service,lease.end,lease.recall,lease.refusals}.ts',
-      'control-plane/usage/{settlement.service,admission.service,late-charge.service}.ts',
+      'control-plane/usage/{settlement.service,settlement.group,admission.service,late-charge.service}.ts',
     ],
     // Without interleaving.test.ts, which takes ten seconds: longer than the time limit of these tests.
     tests: [

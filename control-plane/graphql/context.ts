@@ -15,6 +15,7 @@ import type { AccessScope } from './enums.ts';
 import { requestError } from './errors.ts';
 import type { Playground } from '../playground/playground.ts';
 import type { Settings } from '../process/settings.ts';
+import type { ReportAnswer, ReportedUsage } from '../usage/settlement.rules.ts';
 import type { UsageReader } from '../usage/usage.reader.ts';
 
 /** Role that a field requires: a signed-in user (administrators included), an administrator, or a node. */
@@ -68,6 +69,8 @@ export interface Context {
   playground: Playground;
   /** Answers questions to the usage log. */
   usage: UsageReader;
+  /** Settles the reports of nodes. */
+  settlements: Settlements;
   /** The identity provider of this installation; null if none is set. */
   oidc: OidcClient | null;
   /** Random token in a cookie that ties a sign-in flow to the browser that began it; null without one. */
@@ -84,6 +87,11 @@ export interface Context {
   plainList?: readonly unknown[];
   /** Sets the session cookie, or clears it with null. A WebSocket cannot set it: throws BAD_USER_INPUT. */
   setSession(token: string | null, expiresAt?: Date): void;
+}
+
+/** Settles reports of nodes; see usage/settlement.queue.ts. */
+interface Settlements {
+  settle(report: { node: Actor & { id: string }; records: readonly ReportedUsage[] }): Promise<ReportAnswer>;
 }
 
 /** The cause of a change, for the audit log and the ledger. */

@@ -17,7 +17,6 @@ import { PlainList } from '../graphql/plain-list.ts';
 import { DateTime, Decimal, Money } from '../graphql/scalars.ts';
 import { AttemptOutcomeEnum } from '../usage/attempt.resolver.ts';
 import type { ReportedUsage } from '../usage/settlement.rules.ts';
-import { settle } from '../usage/settlement.service.ts';
 import { UsageOutcomeEnum, UsageSourceEnum, UsageStatusEnum } from '../usage/usage.types.ts';
 import { ownId } from './sync.resolver.ts';
 
@@ -223,7 +222,7 @@ export class UsageReportResolver {
   ): Promise<NodeUsageReportPayload> {
     const id = ownId(context, input.nodeId);
     return outcome({ accepted: 0, duplicates: 0, rejected: [] as string[] }, () =>
-      settle(context.em, { node: { ...actorOf(context), id }, records: records.map(toReported) }),
+      context.settlements.settle({ node: { ...actorOf(context), id }, records: records.map(toReported) }),
     );
   }
 }

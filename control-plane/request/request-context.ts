@@ -22,6 +22,7 @@ import {
 import type { Credentials, Identity, NodeFinder } from './identify.ts';
 import type { Playground } from '../playground/playground.ts';
 import type { Settings } from '../process/settings.ts';
+import type { SettlementQueue } from '../usage/settlement.queue.ts';
 import type { UsageReader } from '../usage/usage.reader.ts';
 
 const USER_AGENT_LENGTH_MAX = 300;
@@ -40,6 +41,7 @@ export interface ContextParts {
   nodeFeed: NodeFeed;
   playground: Playground;
   usage: UsageReader;
+  settlements: SettlementQueue;
   oidc: OidcClient | null;
   findNode: NodeFinder;
 }
@@ -132,7 +134,7 @@ export class Contexts {
 
   #make(request: IncomingMessage, { requestId, caller, setCookie: given }: Channel): Context {
     const setCookie = given ?? refuseCookie;
-    const { settings, nodeFeed, playground, usage, oidc } = this.#parts;
+    const { settings, nodeFeed, playground, usage, settlements, oidc } = this.#parts;
     const { em, viewer, node } = caller;
     const device = deviceTokenOf(request.headers, settings) ?? issueSecret('gwd');
     return {
@@ -144,6 +146,7 @@ export class Contexts {
       nodeFeed,
       playground,
       usage,
+      settlements,
       oidc,
       device,
       browserToken: browserTokenOf(request.headers, settings),

@@ -1,13 +1,14 @@
 /**
- * Checks the records of a usage report before anything is written: which can be settled, which are refused.
+ * Checks the records of usage reports before anything is written: which can be settled, which are refused.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
+import type { Actor } from '../graphql/context.ts';
 import { query, sql } from '../database/sql.ts';
 import { lockLeases } from '../wallet/lease.rows.ts';
 import type { Lease } from '../wallet/lease.rows.ts';
 import { beyondGrant, chargeOf, malformedReason, refusalReason } from './settlement.rules.ts';
-import type { References, ReportedUsage } from './settlement.rules.ts';
+import type { Charge, References, ReportedUsage } from './settlement.rules.ts';
 import { chargesAt, earlierCharges } from './usage.rows.ts';
 import type { EarlierCharge } from './usage.rows.ts';
 
@@ -20,23 +21,52 @@ export interface Refusal {
   reason: string;
 }
 
-/** The records of a batch, divided into candidates, refusals and repetitions. */
+/** A batch of usage records from one node. */
+export interface Report {
+  node: Actor & { id: string };
+  records: readonly ReportedUsage[];
+}
+
+/** The records of a report, divided into candidates, refusals and repetitions. */
 export interface Admission {
-  /** The leases named in the batch, by id and locked. */
-  leases: Map<string, Lease>;
+  node: Report['node'];
   /** Records to settle unless they were settled before; each request once. */
   candidates: ReportedUsage[];
   refusals: Refusal[];
-  /** Number of records that repeat a candidate of the batch. */
+  /** Number of records that repeat a candidate of the report. */
   repeated: number;
 }
 
-/** Locks the leases of the batch and separates the records that can never be settled. */
+/** Facts from the database about the records of several reports. */
+interface Known {
+  /** Ids of the journals of each node, by node id. */
+  journals: ReadonlyMap<string, ReadonlySet<string>>;
+  leases: ReadonlyMap<string, Lease>;
+  wallets: ReadonlySet<string>;
+  walletsOfKeys: ReadonlyMap<string, string>;
+  earlier: readonly EarlierCharge[];
+}
+
+/**
+ * Locks the leases named in the reports and separates the records that can never be settled. Returns the
+ * leases by id, and for each report its admission. Reports do not decide about each other.
+ */
 export async function admit(
   em: EntityManager,
-  nodeId: string,
-  reported: readonly ReportedUsage[],
-): Promise<Admission> {
+  reports: readonly Report[],
+): Promise<{ leases: Map<string, Lease>; admissions: Admission[] }> {
+  const formed = reports.map(({ node, records }) => ({ node, ...byForm(records) }));
+  const all = formed.flatMap(({ records }) => records);
+  const leases = await lockLeases(em, unique(all.map((usage) => usage.leaseId)));
+  const earlier = await chargesAt(em, chargesOf(all));
+  const known = { ...(await readReferences(em, all)), leases, earlier };
+  const admissions = formed.map((report) => judge(report, known));
+  await refuseBeyondGrant(em, leases, admissions);
+  return { leases, admissions };
+}
+
+/** Divides records into well-formed ones and refusals. */
+function byForm(reported: readonly ReportedUsage[]): { records: ReportedUsage[]; refusals: Refusal[] } {
   const refusals: Refusal[] = [];
   const records: ReportedUsage[] = [];
   for (const usage of reported) {
@@ -44,30 +74,22 @@ export async function admit(
     if (reason) refusals.push({ usage, reason });
     else records.push(usage);
   }
-  const leases = await lockLeases(em, unique(records.map((usage) => usage.leaseId)));
-  const admission: Admission = { leases, candidates: [], refusals, repeated: 0 };
-  await refuseForeign(em, admission, { nodeId, records });
-  await refuseBeyondGrant(em, admission);
-  return admission;
+  return { records, refusals };
 }
 
 /** Refuses records that the node may not report, or whose journal position belongs to another request. */
-async function refuseForeign(
-  em: EntityManager,
-  admission: Admission,
-  { nodeId, records }: { nodeId: string; records: readonly ReportedUsage[] },
-): Promise<void> {
-  const { refusals } = admission;
-  const earlierOnes = await chargesAt(
-    em,
-    records.flatMap((usage) => chargeOf(usage) ?? []),
-  );
-  const known = {
-    ...(await readReferences(em, admission, { nodeId, records })),
+function judge(
+  { node, records, refusals }: Report & { refusals: Refusal[] },
+  { earlier: earlierOnes, journals, ...others }: Known,
+): Admission {
+  const known: References = {
+    ...others,
+    journals: journals.get(node.id) ?? new Set(),
     settled: settledIn(records, earlierOnes),
   };
   const byPosition = new Map(earlierOnes.map((charge) => [positionOf(charge), charge.requestId]));
   const candidates = new Map<string, ReportedUsage>();
+  let repeated = 0;
   for (const usage of records) {
     const earlier = candidates.get(usage.requestId);
     const charge = chargeOf(usage);
@@ -79,11 +101,11 @@ async function refuseForeign(
         : undefined) ??
       (earlier && !isSameCharge(chargeOf(earlier), charge) ? SETTLED_DIFFERENTLY : undefined);
     if (reason) refusals.push({ usage, reason });
-    else if (earlier) admission.repeated += 1;
+    else if (earlier) repeated += 1;
     else candidates.set(usage.requestId, usage);
     if (charge && !reason) byPosition.set(positionOf(charge), usage.requestId);
   }
-  admission.candidates = [...candidates.values()];
+  return { node, candidates: [...candidates.values()], refusals, repeated };
 }
 
 /** Ids of the records whose charge is one of `earlier`. */
@@ -94,30 +116,27 @@ function settledIn(records: readonly ReportedUsage[], earlier: readonly EarlierC
   return new Set(records.filter(isSettled).map(({ requestId }) => requestId));
 }
 
-/** Which referenced journals, leases, wallets and keys exist; journals only if they belong to the node. */
+/** Which referenced journals, wallets and keys exist, with the node of each journal. */
 async function readReferences(
   em: EntityManager,
-  { leases }: Admission,
-  { nodeId, records }: { nodeId: string; records: readonly ReportedUsage[] },
-): Promise<Omit<References, 'settled'>> {
-  const rows = await query<{ kind: 'journal' | 'wallet' | 'key'; id: string; wallet_id: string }>(
+  records: readonly ReportedUsage[],
+): Promise<Omit<Known, 'leases' | 'earlier'>> {
+  const rows = await query<{ kind: 'journal' | 'wallet' | 'key'; id: string; owner: string }>(
     em,
     sql`
-    select 'journal' as kind, id, '' as wallet_id from node_journal where node_id = ${nodeId}
-      and id = any(${unique(records.map((usage) => usage.journalId))}::text[])
+    select 'journal' as kind, id, node_id as owner from node_journal
+      where id = any(${unique(records.map((usage) => usage.journalId))}::text[])
     union all select 'wallet', id, id from wallet
       where id = any(${unique(records.map((usage) => usage.walletId))}::text[])
     union all select 'key', id, wallet_id from api_key
       where id = any(${unique(records.map((usage) => usage.keyId))}::text[])`,
   );
-  const idsOf = (wanted: string): string[] => rows.flatMap(({ kind, id }) => (kind === wanted ? [id] : []));
+  const byKind = Map.groupBy(rows, ({ kind }) => kind);
+  const journals = Map.groupBy(byKind.get('journal') ?? [], ({ owner }) => owner);
   return {
-    leases,
-    journals: new Set(idsOf('journal')),
-    wallets: new Set(idsOf('wallet')),
-    walletsOfKeys: new Map(
-      rows.flatMap(({ kind, id, wallet_id: walletId }) => (kind === 'key' ? [[id, walletId]] : [])),
-    ),
+    journals: new Map([...journals].map(([nodeId, list]) => [nodeId, new Set(list.map(({ id }) => id))])),
+    wallets: new Set(byKind.get('wallet')?.map(({ id }) => id)),
+    walletsOfKeys: new Map(byKind.get('key')?.map(({ id, owner }) => [id, owner])),
   };
 }
 
@@ -125,10 +144,22 @@ async function readReferences(
  * Refuses charges beyond the grant of their lease. A correct node holds each price in its lease before it
  * asks an upstream, so its charges always fit, in any order of reports and the end of the lease.
  */
-async function refuseBeyondGrant(em: EntityManager, admission: Admission): Promise<void> {
-  const charges = admission.candidates.flatMap((usage) => chargeOf(usage) ?? []);
-  if (charges.length === 0) return;
-  const remaining = await remainingGrants(em, [...admission.leases.values()]);
+async function refuseBeyondGrant(
+  em: EntityManager,
+  leases: ReadonlyMap<string, Lease>,
+  admissions: readonly Admission[],
+): Promise<void> {
+  if (admissions.every(({ candidates }) => chargesOf(candidates).length === 0)) return;
+  const remaining = await remainingGrants(em, [...leases.values()]);
+  for (const admission of admissions) await refuseBeyond(em, admission, remaining);
+}
+
+async function refuseBeyond(
+  em: EntityManager,
+  admission: Admission,
+  remaining: ReadonlyMap<string, Micros>,
+): Promise<void> {
+  const charges = chargesOf(admission.candidates);
   if (beyondGrant(charges, remaining).size === 0) return;
   // Charges settled before need no grant again. They are looked up only here, because this is rare.
   const known = await earlierCharges(
@@ -146,6 +177,10 @@ async function refuseBeyondGrant(em: EntityManager, admission: Admission): Promi
     admission.refusals.push({ usage, reason });
   }
   admission.candidates = admission.candidates.filter((usage) => !isBeyond(usage));
+}
+
+function chargesOf(records: readonly ReportedUsage[]): Charge[] {
+  return records.flatMap((usage) => chargeOf(usage) ?? []);
 }
 
 /**

@@ -12,9 +12,8 @@ import { payFromCash } from '../wallet/movements.ts';
 import type { Movement } from '../wallet/movements.ts';
 import { adjust } from '../wallet/wallet.service.ts';
 import type { Adjustment } from '../wallet/wallet.service.ts';
-import type { ReportedUsage } from './settlement.rules.ts';
+import type { ReportAnswer, ReportedUsage } from './settlement.rules.ts';
 import { settle } from './settlement.service.ts';
-import type { ReportAnswer } from './settlement.service.ts';
 
 const PRICE = 100n;
 

@@ -47,6 +47,16 @@ export interface ReportedUsage {
   repeats?: number | undefined;
 }
 
+/** The answer to a report. */
+export interface ReportAnswer {
+  /** Number of records settled now. */
+  accepted: number;
+  /** Number of records that were settled before. */
+  duplicates: number;
+  /** Ids of refused requests. Each has a row in `settlement_alarm` with the reason; a retry cannot help. */
+  rejected: string[];
+}
+
 /** The objects that the records of a batch reference, without unknown ones. */
 export interface References {
   /** Ids of journals of the reporting node. */

@@ -10,8 +10,7 @@ import { closeLease, reclaimLease } from '../wallet/lease.end.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { walletById } from '../wallet/wallet.service.ts';
 import { settle } from './settlement.service.ts';
-import type { ReportAnswer } from './settlement.service.ts';
-import type { ReportedUsage } from './settlement.rules.ts';
+import type { ReportAnswer, ReportedUsage } from './settlement.rules.ts';
 
 const PRICE = 100n;
 

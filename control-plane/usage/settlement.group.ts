@@ -1,0 +1,227 @@
+/**
+ * Settles reports of several nodes in one transaction. Each statement serves all reports, so that the work
+ * which a report costs beside its rows is done once: planning, sums, the commit, notifications.
+ */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { newId } from '../database/ids.ts';
+import { inTransaction, query, sql } from '../database/sql.ts';
+import { lostNotices } from '../process/metrics.ts';
+import { leaseAccount, lockAccounts, post, revenueAccount } from '../wallet/ledger.ts';
+import type { Lease } from '../wallet/lease.rows.ts';
+import { admit, isSameCharge, SETTLED_DIFFERENTLY } from './admission.service.ts';
+import type { Admission, Refusal, Report } from './admission.service.ts';
+import type { StoredUsage } from './entry.columns.ts';
+import { settleLate } from './late-charge.service.ts';
+import { chargeOf, planSettlement, storableText } from './settlement.rules.ts';
+import type {
+  Charge,
+  LeaseHolding,
+  ReportAnswer,
+  ReportedUsage,
+  SettlementPlan,
+} from './settlement.rules.ts';
+import { claimRequests, earlierCharges, insertCharges, insertUsage } from './usage.rows.ts';
+import type { SettledCharge } from './usage.rows.ts';
+import { announceSettled } from './usage.events.ts';
+
+/** The decision about a report: the rows of its new requests, its refusals, and its answer. */
+interface Decided {
+  node: Report['node'];
+  stored: StoredUsage[];
+  refusals: Refusal[];
+  answer: ReportAnswer;
+}
+
+/**
+ * Settles the reports in one transaction, publishes them, and returns their answers in the same order. Every
+ * report has a node of its own, and no two reports name the same request. Throws the errors of the database
+ * unchanged; then no report is settled.
+ */
+export async function settleTogether(em: EntityManager, reports: readonly Report[]): Promise<ReportAnswer[]> {
+  const decided = await inTransaction(em, (inner) => settleIn(inner, reports));
+  const settled = decided.flatMap(({ stored }) => stored.map(({ usage }) => usage));
+  // The reports are settled. An error here must not tell the nodes that they are not.
+  await announceSettled(em, settled).catch(() => lostNotices.inc());
+  return decided.map(({ answer }) => answer);
+}
+
+async function settleIn(em: EntityManager, reports: readonly Report[]): Promise<Decided[]> {
+  const { leases, admissions } = await admit(em, reports);
+  const times = await claimRequests(
+    em,
+    admissions.flatMap(({ candidates }) => candidates),
+  );
+  const decided: Decided[] = [];
+  for (const admission of admissions) decided.push(await decide(em, admission, times));
+  await settleCharges(em, leases, decided);
+  for (const { node, refusals } of decided) await storeAlarms(em, node.id, refusals);
+  await insertUsage(
+    em,
+    decided.flatMap(({ stored }) => stored),
+  );
+  return decided;
+}
+
+/** Decides about a report whose new requests are claimed: `times` has their stored times by request id. */
+async function decide(
+  em: EntityManager,
+  admission: Admission,
+  times: ReadonlyMap<string, string>,
+): Promise<Decided> {
+  const { node, candidates, repeated } = admission;
+  const stored = candidates.flatMap((usage) => {
+    const at = times.get(usage.requestId);
+    return at === undefined ? [] : [{ usage, nodeId: node.id, at }];
+  });
+  const compared = await compareWithEarlier(
+    em,
+    candidates.filter((usage) => !times.has(usage.requestId)),
+  );
+  const refusals = [...admission.refusals, ...compared.refusals];
+  const answer = {
+    accepted: stored.length,
+    duplicates: compared.duplicates + repeated,
+    rejected: refusals.map(({ usage }) => usage.requestId),
+  };
+  return { node, stored, refusals, answer };
+}
+
+/** Divides records of requests that are already in the log into duplicates and refusals. */
+async function compareWithEarlier(
+  em: EntityManager,
+  records: readonly ReportedUsage[],
+): Promise<{ duplicates: number; refusals: Refusal[] }> {
+  if (records.length === 0) return { duplicates: 0, refusals: [] };
+  const earlier = await earlierCharges(
+    em,
+    records.map((usage) => usage.requestId),
+  );
+  const byId = new Map(earlier.map((charge) => [charge.requestId, charge]));
+  const refusals: Refusal[] = [];
+  for (const usage of records) {
+    if (!isSameCharge(byId.get(usage.requestId), chargeOf(usage)))
+      refusals.push({ usage, reason: SETTLED_DIFFERENTLY });
+  }
+  return { duplicates: records.length - refusals.length, refusals };
+}
+
+/**
+ * Posts the charges and stores how each was paid. One ledger transaction of each report contains all charges
+ * that leases pay; each late charge has a ledger transaction of its own.
+ */
+async function settleCharges(
+  em: EntityManager,
+  leases: ReadonlyMap<string, Lease>,
+  decided: readonly Decided[],
+): Promise<void> {
+  const batches = decided.flatMap(({ node, stored }) => {
+    const charges = stored.flatMap(({ usage }) => chargeOf(usage) ?? []);
+    return charges.length === 0 ? [] : [{ node, charges }];
+  });
+  const [first] = batches;
+  if (!first) return;
+  // One account for the group, because other groups wait for it until the commit.
+  const revenue = revenueAccount(first.node.id);
+  const holdings = await readHoldings(em, leases);
+  const settledCharges: SettledCharge[] = [];
+  const debits: SettlementPlan['leaseDebits'][] = [];
+  for (const { node, charges } of batches) {
+    const plan = planSettlement(charges, holdings);
+    settledCharges.push(...(await postCovered(em, { node, charges, revenue }, plan)));
+    for (const charge of plan.late) settledCharges.push(await settleLate(em, { charge, node, revenue }));
+    debits.push(plan.leaseDebits);
+  }
+  await insertCharges(em, settledCharges);
+  await addToLeases(
+    em,
+    debits.flatMap((map) => [...map]),
+  );
+}
+
+/** The charges of a report, with its node and the account of revenue. */
+interface ChargeBatch {
+  node: Report['node'];
+  charges: readonly Charge[];
+  revenue: string;
+}
+
+/** Posts the charges that leases pay, and returns them. */
+async function postCovered(
+  em: EntityManager,
+  { node, charges, revenue }: ChargeBatch,
+  { covered, leaseDebits }: SettlementPlan,
+): Promise<SettledCharge[]> {
+  const [first] = charges;
+  if (!first || covered.length === 0) return [];
+  const result = await post(em, {
+    kind: 'USAGE',
+    reference: `settle:${first.requestId}`,
+    actor: node,
+    lines: [...leaseDebits].flatMap(([leaseId, { cash, gift }]) => [
+      { account: leaseAccount(leaseId, 'CASH'), amount: -cash },
+      { account: leaseAccount(leaseId, 'GIFT'), amount: -gift },
+      { account: revenue, amount: cash + gift },
+    ]),
+    description: `${covered.length} ${covered.length === 1 ? 'request' : 'requests'}`,
+  });
+  if (result.outcome !== 'POSTED')
+    throw new Error(`The settlement of ${first.requestId} was not posted: ${result.outcome}.`);
+  const { transactionId } = result;
+  return covered.map((charge) => ({ ...charge, settlement: 'LEASE' as const, transactionId }));
+}
+
+/** Locks the accounts of the leases and returns their balances, by lease id. */
+async function readHoldings(
+  em: EntityManager,
+  leases: ReadonlyMap<string, Lease>,
+): Promise<Map<string, LeaseHolding>> {
+  const ids = [...leases.keys()];
+  const balances = await lockAccounts(
+    em,
+    ids.flatMap((id) => [leaseAccount(id, 'CASH'), leaseAccount(id, 'GIFT')]),
+  );
+  return new Map(
+    [...leases.values()].map((lease) => [
+      lease.id,
+      {
+        cash: balances.get(leaseAccount(lease.id, 'CASH')) ?? 0n,
+        gift: balances.get(leaseAccount(lease.id, 'GIFT')) ?? 0n,
+        open: lease.state === 'ACTIVE' || lease.state === 'ORPHANED',
+      },
+    ]),
+  );
+}
+
+/** Adds number and sum of the new charges to the row of each lease. */
+async function addToLeases(
+  em: EntityManager,
+  debits: readonly (readonly [string, { cash: bigint; gift: bigint; count: number }])[],
+): Promise<void> {
+  if (debits.length === 0) return;
+  await query(
+    em,
+    sql`
+    update wallet_lease l set charge_count = l.charge_count + d.count, charge_sum = l.charge_sum + d.sum
+    from unnest(${debits.map(([id]) => id)}::text[], ${debits.map(([, { count }]) => count)}::integer[],
+      ${debits.map(([, { cash, gift }]) => (cash + gift).toString())}::bigint[]) as d (id, count, sum)
+    where l.id = d.id`,
+  );
+}
+
+/** Stores an alarm for each refused record. A second refusal of the same record stores nothing. */
+async function storeAlarms(em: EntityManager, nodeId: string, refusals: readonly Refusal[]): Promise<void> {
+  if (refusals.length === 0) return;
+  const journals = refusals.map(({ usage }) => usage.journalId);
+  const seqs = refusals.map(({ usage: { seq } }) => (Number.isSafeInteger(seq) ? seq : null));
+  await query(
+    em,
+    sql`
+    insert into settlement_alarm (id, kind, node_id, request_id, journal_id, seq, reason)
+      select id, 'REJECTED', ${nodeId}, request_id, journal_id, seq, reason
+      from unnest(${refusals.map(() => newId('alm'))}::text[],
+        ${refusals.map(({ usage }) => storableText(usage.requestId))}::text[],
+        ${journals.map((id) => (id === null ? null : storableText(id)))}::text[], ${seqs}::bigint[],
+        ${refusals.map(({ reason }) => reason)}::text[]) as r (id, request_id, journal_id, seq, reason)
+    on conflict do nothing`,
+  );
+}

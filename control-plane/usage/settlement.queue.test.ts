@@ -1,0 +1,194 @@
+/** Reports that wait at the same time are settled in one transaction, and each gets its own answer. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openMoney, reported } from '../../test/money-fixture.ts';
+import type { Money } from '../../test/money-fixture.ts';
+import { query, queryRow, sql } from '../database/sql.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { checkInvariants } from '../wallet/invariants.ts';
+import { requestLease } from '../wallet/lease.service.ts';
+import type { Report } from './admission.service.ts';
+import type { ReportAnswer, ReportedUsage } from './settlement.rules.ts';
+import { GROUP_RECORDS_MAX, GROUPS_AT_ONCE, nextGroup, SettlementQueue } from './settlement.queue.ts';
+
+const PRICE = 100n;
+const SETTLED = { accepted: 1, duplicates: 0, rejected: [] };
+
+let money: Money;
+beforeAll(async () => {
+  money = await openMoney();
+});
+afterAll(async () => {
+  expect(await checkInvariants(money.em())).toEqual([]);
+  await money.close();
+});
+
+interface Payer {
+  nodeId: string;
+  journalId: string;
+  walletId: string;
+  leaseId: string;
+}
+
+/** A node with a lease of a wallet. */
+async function openPayer(): Promise<Payer> {
+  const { walletId } = await money.wallet({ cash: 10n * PRICE });
+  const node = await money.node();
+  const amounts = { need: PRICE, want: 5n * PRICE, waiting: 5n * PRICE };
+  const lease = await requestLease(money.em(), { ...node, walletId, keyId: null, requestNo: 1, ...amounts });
+  return { ...node, walletId, leaseId: lease.id };
+}
+
+const charge = ({ walletId, journalId, leaseId }: Payer, seq: number): ReportedUsage =>
+  reported({ walletId, journalId, leaseId, seq, cost: PRICE });
+
+const reportOf = (nodeId: string, records: ReportedUsage[]): Report => ({
+  node: { ...SYSTEM_ACTOR, kind: 'NODE', id: nodeId },
+  records,
+});
+
+/** Reports that keep every transaction of a queue busy, until `release` is called. */
+async function occupy(queue: SettlementQueue): Promise<{ release(): Promise<void>; payers: Payer[] }> {
+  const payers = await Promise.all(Array.from({ length: GROUPS_AT_ONCE }, openPayer));
+  const em = money.em();
+  await em.begin();
+  const leases = payers.map(({ leaseId }) => leaseId);
+  await query(em, sql`select from wallet_lease where id = any(${leases}::text[]) for update`);
+  const running = payers.map((payer) => queue.settle(reportOf(payer.nodeId, [charge(payer, 1)])));
+  return {
+    payers,
+    release: async () => {
+      await em.commit();
+      expect(await Promise.all(running)).toEqual(payers.map(() => SETTLED));
+    },
+  };
+}
+
+/** Number of transactions in which the requests were stored. */
+async function transactionsOf(records: readonly ReportedUsage[]): Promise<number> {
+  const ids = records.map(({ requestId }) => requestId);
+  const { count } = await queryRow<{ count: string }>(
+    money.em(),
+    sql`select count(distinct xmin::text) as count from usage_request where request_id = any(${ids}::text[])`,
+  );
+  return Number(count);
+}
+
+describe('reports that wait', () => {
+  it('are settled in one transaction, with one ledger transaction for each node', async () => {
+    const queue = new SettlementQueue(money.em);
+    const { release } = await occupy(queue);
+    const payers = await Promise.all([openPayer(), openPayer(), openPayer()]);
+    const records = payers.map((payer) => charge(payer, 1));
+    const answers = payers.map(({ nodeId }, at) => queue.settle(reportOf(nodeId, records.slice(at, at + 1))));
+    await release();
+    expect(await Promise.all(answers)).toEqual(payers.map(() => SETTLED));
+    expect(await transactionsOf(records)).toBe(1);
+    const posted = await query(
+      money.em(),
+      sql`select actor_id from ledger_transaction where kind = 'USAGE'
+        and actor_id = any(${payers.map(({ nodeId }) => nodeId)}::text[])`,
+    );
+    expect(posted).toHaveLength(payers.length);
+  });
+
+  it('do not fail because of another report, and that one gets its own error', async () => {
+    const queue = new SettlementQueue(money.em);
+    const { release } = await occupy(queue);
+    const [one, faulty, other] = [await openPayer(), await openPayer(), await openPayer()];
+    const records = [
+      charge(one, 1),
+      { ...charge(faulty, 1), errorCode: null, group: '\0' as never },
+      charge(other, 1),
+    ];
+    const answers = [one, faulty, other].map(({ nodeId }, at) =>
+      queue.settle(reportOf(nodeId, records.slice(at, at + 1))),
+    );
+    const results = Promise.allSettled(answers);
+    await release();
+    expect(await results).toMatchObject([
+      { status: 'fulfilled', value: SETTLED },
+      { status: 'rejected', reason: { code: 'INVALID' } },
+      { status: 'fulfilled', value: SETTLED },
+    ]);
+    expect(await transactionsOf(records)).toBe(2);
+    await queue.settle(reportOf(faulty.nodeId, [charge(faulty, 1)]));
+  });
+
+  it('get the refusals and duplicates that each of them would get alone', async () => {
+    const queue = new SettlementQueue(money.em);
+    const { release } = await occupy(queue);
+    const [one, thief] = [await openPayer(), await openPayer()];
+    const first = charge(one, 1);
+    await queue.settle.call(new SettlementQueue(money.em), reportOf(one.nodeId, [first]));
+    const stolen = { ...charge(one, 2), journalId: thief.journalId, seq: 2 };
+    const answers = [
+      queue.settle(reportOf(one.nodeId, [first, charge(one, 2)])),
+      queue.settle(reportOf(thief.nodeId, [stolen, charge(thief, 1)])),
+    ];
+    await release();
+    expect(await Promise.all(answers)).toEqual([
+      { accepted: 1, duplicates: 1, rejected: [] },
+      { accepted: 1, duplicates: 0, rejected: [stolen.requestId] },
+    ]);
+  });
+
+  it('are refused at once above the maximum number of records', async () => {
+    const queue = new SettlementQueue(money.em);
+    const { release, payers } = await occupy(queue);
+    const [payer] = payers;
+    const records = payer ? Array.from({ length: 501 }, () => charge(payer, 2)) : [];
+    await expect(queue.settle(reportOf('nod_x', records))).rejects.toMatchObject({ code: 'LIMIT_REACHED' });
+    await release();
+  });
+
+  it('of one node, or with the same request, are settled one after the other', async () => {
+    const queue = new SettlementQueue(money.em);
+    const { release } = await occupy(queue);
+    const [one, other] = [await openPayer(), await openPayer()];
+    const record = charge(one, 1);
+    const answers: Promise<ReportAnswer>[] = [
+      queue.settle(reportOf(one.nodeId, [record])),
+      queue.settle(reportOf(one.nodeId, [record])),
+      queue.settle(reportOf(other.nodeId, [{ ...charge(other, 1), requestId: record.requestId }])),
+    ];
+    await release();
+    const settled = (await Promise.all(answers)).reduce((sum, { accepted }) => sum + accepted, 0);
+    expect(settled).toBe(1);
+    const { count } = await queryRow<{ count: string }>(
+      money.em(),
+      sql`select count(*) as count from usage_charge where request_id = ${record.requestId}`,
+    );
+    expect(count).toBe('1');
+  });
+});
+
+describe('the next group', () => {
+  const item = (nodeId: string, records: ReportedUsage[]) => ({ report: reportOf(nodeId, records) });
+  const someRecords = (count: number): ReportedUsage[] =>
+    Array.from({ length: count }, () =>
+      reported({ walletId: 'wal', journalId: null, leaseId: null, seq: null, cost: 0n }),
+    );
+
+  it('has reports of different nodes with different requests, and keeps the order of the others', () => {
+    const shared = someRecords(1);
+    const [a, again, b, same, c] = [
+      item('a', shared),
+      item('a', []),
+      item('b', someRecords(1)),
+      item('c', shared),
+      item('c', someRecords(1)),
+    ];
+    expect(nextGroup([a, again, b, same, c])).toEqual({ group: [a, b], others: [again, same, c] });
+  });
+
+  it('has a limited number of records', () => {
+    const half = (nodeId: string) => item(nodeId, someRecords(GROUP_RECORDS_MAX / 2));
+    const [a, b, c] = [half('a'), half('b'), half('c')];
+    expect(nextGroup([a, b, c])).toEqual({ group: [a, b], others: [c] });
+  });
+
+  it('has at least one report', () => {
+    const large = item('a', someRecords(GROUP_RECORDS_MAX + 1));
+    expect(nextGroup([large])).toEqual({ group: [large], others: [] });
+  });
+});
