@@ -1,6 +1,7 @@
 /** Writes the answer of one request to the client. No other code writes to the client's connection. */
 import type { ServerResponse } from 'node:http';
 import { GatewayError } from '@gateway/shared/failures';
+import { ByteText, JOINED_BYTES } from './byte-text.ts';
 import { framed } from './chunked.ts';
 import { drain, hasLongRest } from './drain.ts';
 
@@ -8,9 +9,6 @@ import { drain, hasLongRest } from './drain.ts';
 const WRITE_STALL_MS = 60_000;
 /** Time that the last bytes of a broken stream have to be sent before the socket is destroyed, in ms. */
 const LAST_BYTES_MS = 5_000;
-
-/** Size up to which a body is sent together with its headers, in bytes. */
-const JOINED_BYTES = 16 * 1024;
 
 const keepConnection = (): boolean => false;
 
@@ -60,18 +58,18 @@ export class Reply {
   }
 
   /** Sends a complete answer with its length. */
-  whole(status: number, contentType: string, body: string | Buffer): void {
-    const length = Buffer.byteLength(body);
+  whole(status: number, contentType: string, body: string | Buffer | ByteText): void {
+    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
     this.#headers['content-type'] = contentType;
     this.#headers['content-length'] = String(length);
     if (this.#lateHeaders) Object.assign(this.#headers, this.#lateHeaders());
-    if (hasLongRest(this.#response.req)) return this.#lastAnswer(status, body);
+    if (hasLongRest(this.#response.req)) return this.#lastAnswer(status, sendable(body));
     this.#announceClose();
     this.#response.writeHead(status, this.#headers);
     // Node sends a string in one system call with the headers, a buffer in a second one.
     const isSmall = typeof body !== 'string' && length <= JOINED_BYTES;
-    if (isSmall) this.#response.end(body.toString('latin1'), 'latin1');
-    else this.#response.end(body);
+    if (isSmall) this.#response.end(body instanceof ByteText ? body.text : body.toString('latin1'), 'latin1');
+    else this.#response.end(sendable(body));
   }
 
   /** Sends a status without a body, such as 304. */
@@ -196,6 +194,10 @@ export class Reply {
     setImmediate(() => socket.destroySoon());
     setTimeout(() => socket.destroy(), LAST_BYTES_MS).unref();
   }
+}
+
+function sendable(body: string | Buffer | ByteText): string | Buffer {
+  return body instanceof ByteText ? body.bytes() : body;
 }
 
 function flush(reply: Reply): void {

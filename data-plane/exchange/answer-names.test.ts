@@ -16,8 +16,10 @@ describe('the id of an answer', () => {
 });
 
 describe('a mirrored whole answer', () => {
-  const whole = (text: string, dialect?: Parameters<typeof withNames>[2]): string =>
-    withNames(Buffer.from(text), { id: 'own', model: 'swift' }, dialect).toString();
+  const whole = (text: string, dialect?: Parameters<typeof withNames>[2]): string => {
+    const body = withNames({ bytes: Buffer.from(text) }, { id: 'own', model: 'swift' }, dialect);
+    return (Buffer.isBuffer(body) ? body : body.bytes()).toString();
+  };
 
   it('gets the name of the catalog, and keeps every other byte', () => {
     expect(whole('{ "a" : 1.0, "model" : "vendor",\n"b": {"model":"vendor"} }')).toBe(

@@ -3,6 +3,8 @@
  * reveal the operator's supplier to customers, and clients compare the name with the requested one.
  */
 import type { DialectName } from '@gateway/shared/catalog';
+import { bodyOf } from '../call/byte-text.ts';
+import type { ByteText } from '../call/byte-text.ts';
 import { randomId } from '../call/random-id.ts';
 import type { ChatEvent } from '../dialects/canonical.ts';
 import { writeJson } from '../dialects/exact-json.ts';
@@ -36,29 +38,29 @@ export function named(event: ChatEvent, names: AnswerNames): ChatEvent {
   return event.type === 'start' ? { ...event, ...names } : event;
 }
 
-/** A mirrored whole answer with these names in place of the upstream's; every other byte stays. */
+/**
+ * A mirrored whole answer with these names in place of the upstream's; every other byte stays. `scannable` is
+ * its text with one character per byte, if the caller has it.
+ */
 export function withNames(
-  bytes: Buffer,
+  { bytes, scannable = textOf(bytes) }: { bytes: Buffer; scannable?: string },
   names: Partial<AnswerNames>,
   dialect: DialectName = 'openai-chat',
-): Buffer {
-  const texts = new Map<string, string>();
-  if (names.id !== undefined) texts.set(MEMBERS[dialect].id, names.id);
-  if (names.model !== undefined) texts.set(MEMBERS[dialect].model, names.model);
-  const quick = withHeadNames(bytes, texts);
-  if (quick) return quick;
+): Buffer | ByteText {
+  const texts: [name: string, text: string][] = [];
+  if (names.id !== undefined) texts.push([MEMBERS[dialect].id, names.id]);
+  if (names.model !== undefined) texts.push([MEMBERS[dialect].model, names.model]);
+  const quick = withHeadNames(scannable, texts);
+  if (quick !== undefined) return bodyOf(quick);
   try {
-    const { members } = scanMembers(textOf(bytes));
-    const edits = new Map<string, string>();
-    for (const { name } of members) {
-      const text = texts.get(name);
-      if (text !== undefined) edits.set(name, JSON.stringify(text));
-    }
+    const { members } = scanMembers(scannable);
+    const found = texts.filter(([member]) => members.some(({ name }) => name === member));
+    const edits = new Map(found.map(([name, text]) => [name, JSON.stringify(text)]));
     return replaceMembers(bytes, members, { edits });
   } catch {
     // The scanner reads requests strictly: it refuses depths and names that an upstream may send.
     const value = parseExactObject(bytes.toString('utf8'));
-    const found = [...texts].filter(([name]) => value?.[name] !== undefined);
+    const found = texts.filter(([name]) => value?.[name] !== undefined);
     return found.length === 0 ? bytes : Buffer.from(writeJson({ ...value, ...Object.fromEntries(found) }));
   }
 }

@@ -26,7 +26,8 @@ import type { ReshapedRequest } from './message-quirks.ts';
 import { mirrored, refusePriced, refuseStored, withoutUnknown } from './mirror.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
 import { OutlinedRequest } from './outlined-request.ts';
-import { decodeWhole } from './read-whole.ts';
+import { textOf } from './json-scan.ts';
+import { decodeMirrored, decodeWhole } from './read-whole.ts';
 import type { RequestBody } from './request-body.ts';
 import { parseChatBody } from './request-body.ts';
 import { StreamMachine } from './stream-machine.ts';
@@ -155,24 +156,30 @@ class ChatExchange implements Exchange {
     if (!sent) throw new Error('an answer to a request that was not sent');
     if (this.streamed) return openStream(attempt, this.#streamOptions(sent));
     const bytes = await attempt.answer.whole(ANSWER_BYTES);
-    const { isMirrored, dropped } = sent;
-    const response = decodeWhole(attempt.candidate, bytes, isMirrored);
-    attempt.settle();
-    const { inbound } = this.#parts.format;
-    return wholeAnswer(attempt, {
-      contentType: 'application/json',
-      bytes: isMirrored
-        ? this.#mirroredAnswer(bytes, response, attempt.candidate)
-        : this.#encoded(clientAnswer(response, sent)),
-      tokens: response.tokens,
-      dropped,
-      losses: isMirrored ? 0 : countLosses(response, inbound.losses),
-    });
+    return sent.isMirrored
+      ? this.#mirroredAnswer(attempt, bytes, sent)
+      : this.#decodedAnswer(attempt, bytes, sent);
   }
 
-  #mirroredAnswer(bytes: Buffer, { id }: ChatResponse, candidate: Candidate): Buffer {
-    const named = withNames(bytes, this.#mirrorNames(), this.#parts.format.dialect);
-    return this.#parts.state?.answer(named, id, candidate) ?? named;
+  #mirroredAnswer(attempt: AnsweredAttempt, bytes: Buffer, { dropped }: SentRequest): Answer {
+    const { candidate } = attempt;
+    const { format, state } = this.#parts;
+    const scannable = textOf(bytes);
+    const { id, tokens } = decodeMirrored(candidate, bytes, scannable);
+    attempt.settle();
+    const named = withNames({ bytes, scannable }, this.#mirrorNames(), format.dialect);
+    const own = state?.answer(Buffer.isBuffer(named) ? named : named.bytes(), id, candidate) ?? named;
+    return wholeAnswer(attempt, { contentType: 'application/json', bytes: own, tokens, dropped });
+  }
+
+  #decodedAnswer(attempt: AnsweredAttempt, bytes: Buffer, sent: SentRequest): Answer {
+    const response = decodeWhole(attempt.candidate, bytes);
+    attempt.settle();
+    const { tokens } = response;
+    const losses = countLosses(response, this.#parts.format.inbound.losses);
+    const own = this.#encoded(clientAnswer(response, sent));
+    const { dropped } = sent;
+    return wholeAnswer(attempt, { contentType: 'application/json', bytes: own, tokens, dropped, losses });
   }
 
   #encoded(response: ChatResponse): string {

@@ -114,7 +114,7 @@ class EmbeddingExchange implements Exchange {
     attempt.settle();
     const body =
       target === own
-        ? withNames(bytes, { model: this.#name })
+        ? withNames({ bytes }, { model: this.#name })
         : JSON.stringify(own.encodeResponse(answer, { ...request, model: this.#name }));
     const { tokens } = answer;
     const dropped = this.#dropped;

@@ -7,7 +7,7 @@ import { textOf } from './json-scan.ts';
 
 const TEXTS = new Map([
   ['id', 'own'],
-  ['model', 'swift "1"'],
+  ['model', 'swift "é"'],
 ]);
 
 /** The result of the scanner of requests. */
@@ -19,6 +19,12 @@ function scanned(bytes: Buffer): string {
     if (text !== undefined) edits.set(name, JSON.stringify(text));
   }
   return replaceMembers(bytes, members, { edits }).toString();
+}
+
+/** The result without a scan; undefined if it is left to the scanner. */
+function quicklyNamed(bytes: Buffer): string | undefined {
+  const text = withHeadNames(textOf(bytes), TEXTS);
+  return text === undefined ? undefined : Buffer.from(text, 'latin1').toString();
 }
 
 const scalars = fc.oneof(
@@ -38,8 +44,8 @@ describe('names at the head of an answer', () => {
     fc.assert(
       fc.property(values.object, spaces, (value, space) => {
         const bytes = Buffer.from(JSON.stringify(value, null, space));
-        const quick = withHeadNames(bytes, TEXTS);
-        if (quick) expect(quick.toString()).toBe(scanned(bytes));
+        const quick = quicklyNamed(bytes);
+        if (quick !== undefined) expect(quick).toBe(scanned(bytes));
       }),
       { numRuns: 2_000 },
     );
@@ -47,12 +53,10 @@ describe('names at the head of an answer', () => {
 
   it('are found in the answers of usual upstreams', () => {
     const rest = '"object":"chat.completion","choices":[{"message":{"content":"say \\"model\\" {}"}}]}';
-    expect(withHeadNames(Buffer.from(`{"id": "x","model" :"vendor",${rest}`), TEXTS)?.toString()).toBe(
-      `{"id": "own","model" :"swift \\"1\\"",${rest}`,
+    expect(quicklyNamed(Buffer.from(`{"id": "x","model" :"vendor",${rest}`))).toBe(
+      `{"id": "own","model" :"swift \\"é\\"",${rest}`,
     );
-    expect(withHeadNames(Buffer.from('{"model":"vendor"}'), TEXTS)?.toString()).toBe(
-      '{"model":"swift \\"1\\""}',
-    );
+    expect(quicklyNamed(Buffer.from('{"model":"vendor"}'))).toBe('{"model":"swift \\"é\\""}');
   });
 
   it.each([
@@ -65,6 +69,6 @@ describe('names at the head of an answer', () => {
     ['the name is a value', '{"object":"model"}'],
     ['there is white space before the object', ' {"model":"a"}'],
   ])('are left to the scanner if %s', (_, text) => {
-    expect(withHeadNames(Buffer.from(text), TEXTS)).toBeUndefined();
+    expect(quicklyNamed(Buffer.from(text))).toBeUndefined();
   });
 });

@@ -4,19 +4,24 @@ import { BACKSLASH, COLON, QUOTE, skipSpace, textOf } from './json-scan.ts';
 /** Every escape that can stand for a letter of a name begins like this. */
 const ESCAPED_ASCII = String.raw`\u00`;
 
-/** A text to replace: the bytes from `start` to `end`, without quotes. */
+/** A text to replace: the characters from `start` to `end`, without quotes. */
 interface Place {
   start: number;
   end: number;
-  bytes: Buffer;
+  own: string;
 }
 
+/** A name that JSON writes as it is. */
+const PLAIN = /^[\w.:/@ -]*$/;
+
 /**
- * The bytes of a JSON object with other texts in members by these names. Undefined if a member is no text,
- * stands behind a nested value, or is not certainly the only one of its name.
+ * The JSON object with other texts in members by these names. Undefined if a member is no text, stands behind
+ * a nested value, or is not certainly the only one of its name. Both texts have one character per byte.
  */
-export function withHeadNames(bytes: Buffer, names: ReadonlyMap<string, string>): Buffer | undefined {
-  const text = textOf(bytes);
+export function withHeadNames(
+  text: string,
+  names: Iterable<readonly [name: string, own: string]>,
+): string | undefined {
   if (!text.startsWith('{') || text.includes(ESCAPED_ASCII)) return undefined;
   const headEnd = endOfHead(text);
   const places: Place[] = [];
@@ -31,7 +36,7 @@ export function withHeadNames(bytes: Buffer, names: ReadonlyMap<string, string>)
     if (!place) return undefined;
     places.push(place);
   }
-  return spliced(bytes, places);
+  return spliced(text, places);
 }
 
 /** The position of the first nested value. Braces within earlier texts only make the head shorter. */
@@ -48,22 +53,21 @@ function placeAt(text: string, at: number, own: string): Place | undefined {
   if (text.charCodeAt(colon) !== COLON || text.charCodeAt(quote) !== QUOTE) return undefined;
   const end = text.indexOf('"', quote + 1);
   if (end < 0 || text.charCodeAt(end - 1) === BACKSLASH) return undefined;
-  return { start: quote + 1, end, bytes: Buffer.from(JSON.stringify(own).slice(1, -1)) };
+  return { start: quote + 1, end, own: PLAIN.test(own) ? own : escaped(own) };
 }
 
-function spliced(bytes: Buffer, places: Place[]): Buffer {
-  if (places.length === 0) return bytes;
-  places.sort((one, other) => one.start - other.start);
-  let length = bytes.length;
-  for (const place of places) length += place.bytes.length - (place.end - place.start);
-  const whole = Buffer.allocUnsafe(length);
-  let [from, to] = [0, 0];
-  for (const { start, end, bytes: own } of places) {
-    to += bytes.copy(whole, to, from, start);
-    whole.set(own, to);
-    to += own.length;
+/** The text as JSON has it between quotes, with one character per byte. */
+function escaped(own: string): string {
+  return textOf(Buffer.from(JSON.stringify(own).slice(1, -1)));
+}
+
+function spliced(text: string, places: Place[]): string {
+  if (places.length > 1) places.sort((one, other) => one.start - other.start);
+  let whole = '';
+  let from = 0;
+  for (const { start, end, own } of places) {
+    whole += text.slice(from, start) + own;
     from = end;
   }
-  bytes.copy(whole, to, from);
-  return whole;
+  return whole + text.slice(from);
 }

@@ -114,7 +114,7 @@ class RelayExchange implements Exchange {
     const isJson = contentType.startsWith('application/json');
     return wholeAnswer(attempt, {
       contentType,
-      bytes: isJson ? withNames(bytes, { model: this.#name }) : bytes,
+      bytes: isJson ? withNames({ bytes }, { model: this.#name }) : bytes,
       tokens,
       dropped: this.#dropped,
     });

@@ -1,4 +1,5 @@
 /** Delivers an answer that has arrived completely: charged first, then sent in one piece. */
+import type { ByteText } from '../call/byte-text.ts';
 import { replay } from '../dialects/answer.ts';
 import type { ChatResponse } from '../dialects/canonical.ts';
 import { lossesOf } from '../dialects/dialect.ts';
@@ -11,7 +12,7 @@ import type { Answer } from './exchange.ts';
 /** An answer in the client's format. */
 interface WholeAnswer {
   contentType: string;
-  bytes: Buffer | string;
+  bytes: Buffer | ByteText | string;
   tokens: TokenCounts;
   /** JSON pointers of the parts of the request that the upstream's format could not carry. */
   dropped?: readonly string[];

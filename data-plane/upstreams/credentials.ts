@@ -35,18 +35,25 @@ export class RouteCredentials {
    * a credential whose quota is nearly used up only if there is no other.
    */
   choose({ seed, refused }: ChoiceOptions): CompiledCredential | undefined {
-    const usable = this.#usable();
+    const { credentials } = this.#compiled;
+    // Most upstreams have one credential, which needs no score.
+    if (credentials.length === 1) return this.#only(credentials[0], refused);
     let best: CompiledCredential | undefined;
     let bestScore = 0;
-    for (const credential of usable) {
+    for (const credential of this.#usable()) {
       if (credential.id === refused?.id) continue;
       // Scores are below 1, so the preference decides first.
-      const score = usable.length > 1 ? scoreOf(seed, credential.id) + this.#preference(credential) : 1;
+      const score = scoreOf(seed, credential.id) + this.#preference(credential);
       if (score <= bestScore) continue;
       best = credential;
       bestScore = score;
     }
     return best;
+  }
+
+  #only(credential: CompiledCredential | undefined, refused: CompiledCredential | undefined) {
+    const isFree = credential && credential.id !== refused?.id;
+    return isFree && this.#isBound(credential) && this.#isActive(credential) ? credential : undefined;
   }
 
   /** 0 for a credential whose quota is nearly used up, else 1. */
@@ -71,16 +78,22 @@ export class RouteCredentials {
   }
 
   /** A credential may only be sent to the origin that it was set for, and only in the way it was set for. */
+  #isBound({ origin, binding }: CompiledCredential): boolean {
+    const { provider } = this.#compiled;
+    return origin === addressOf(provider).origin && binding === bindingOf(provider.access);
+  }
+
+  /** Whether the credential is not suspended. */
+  #isActive(credential: CompiledCredential): boolean {
+    return this.#suspensions.until(credential, this.#compiled.route.id) <= this.#now;
+  }
+
   #bound(): CompiledCredential[] {
-    const { credentials, provider } = this.#compiled;
-    const { origin } = addressOf(provider);
-    const binding = bindingOf(provider.access);
-    return credentials.filter((credential) => credential.origin === origin && credential.binding === binding);
+    return this.#compiled.credentials.filter((credential) => this.#isBound(credential));
   }
 
   #usable(): CompiledCredential[] {
-    const { route } = this.#compiled;
-    return this.#bound().filter((credential) => this.#suspensions.until(credential, route.id) <= this.#now);
+    return this.#bound().filter((credential) => this.#isActive(credential));
   }
 }
 

@@ -120,7 +120,7 @@ export function decodeResponse(wire: unknown): ChatResponse {
   const id = textOf(body.id);
   const citations = topLevelCitations(body.citations);
   const serviceTier = wordOf(OPENAI_READ_TIERS, body.service_tier);
-  const ordered = choices.toSorted((a, b) => (numberOf(a.index) ?? 0) - (numberOf(b.index) ?? 0));
+  const ordered = choices.length === 1 ? choices : choices.toSorted(byIndex);
   return {
     id,
     model: textOf(body.model),
@@ -128,6 +128,10 @@ export function decodeResponse(wire: unknown): ChatResponse {
     ...(readUsage(body.usage) ?? { tokens: NO_TOKENS }),
     ...(serviceTier ? { serviceTier } : {}),
   };
+}
+
+function byIndex(one: JsonObject, other: JsonObject): number {
+  return (numberOf(one.index) ?? 0) - (numberOf(other.index) ?? 0);
 }
 
 /** Type and code of an error object inside an answer. */
@@ -147,12 +151,14 @@ export function topLevelCitations(value: unknown): Citation[] {
 function readChoice(choice: JsonObject, about: { id: string; index: number; citations: Citation[] }): Choice {
   if (isObject(choice.error)) throw failureInsideAnswer(errorKind(choice.error));
   const message = isObject(choice.message) ? choice.message : {};
-  const blocks = [
-    ...readThinking(message),
-    ...readContent(message),
-    ...readMedia(message),
-    ...readCalls(message, about),
-  ];
+  const blocks = isPlainText(message)
+    ? readContentPart(message.content)
+    : [
+        ...readThinking(message),
+        ...readContent(message),
+        ...readMedia(message),
+        ...readCalls(message, about),
+      ];
   const target = blocks.find(({ kind }) => kind === 'text');
   const citations = [
     ...objectsOf(message.annotations).flatMap((one) => readCitation(one) ?? []),
@@ -163,8 +169,20 @@ function readChoice(choice: JsonObject, about: { id: string; index: number; cita
   if (target && logprobs) target.logprobs = logprobs;
   return {
     blocks,
-    finish: readFinish(textOf(choice.finish_reason), new Set(blocks.map(({ kind }) => kind))),
+    finish: readFinish(textOf(choice.finish_reason), {
+      has: (kind) => blocks.some((block) => block.kind === kind),
+    }),
   };
+}
+
+/** Whether a message has nothing but a text, as most have. */
+function isPlainText(message: JsonObject): boolean {
+  for (const name in message) {
+    if (name === 'content' || name === 'role') continue;
+    const value = message[name];
+    if (value !== null && !(Array.isArray(value) && value.length === 0)) return false;
+  }
+  return typeof message.content === 'string';
 }
 
 function readThinking(message: JsonObject): Block[] {

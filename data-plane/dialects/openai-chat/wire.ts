@@ -68,7 +68,10 @@ export function writeFinish(finish: FinishReason, hasRefusalText: boolean): stri
 /**
  * Decodes `finish_reason`. `stop` becomes `tool` if there are tool calls: OpenAI sends it for forced calls.
  */
-export function readFinish(finishReason: string, kinds: ReadonlySet<Block['kind']>): FinishReason {
+export function readFinish(
+  finishReason: string,
+  kinds: Pick<ReadonlySet<Block['kind']>, 'has'>,
+): FinishReason {
   const reason = FINISH_REASONS[finishReason] ?? 'other';
   if (reason === 'stop' && kinds.has('tool-call')) return 'tool';
   return reason === 'stop' && kinds.has('refusal') ? 'refusal' : reason;
