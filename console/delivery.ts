@@ -7,6 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ConsolePage } from '@gateway/shared/console-pages';
 import type { HtmlTagDescriptor, Plugin, Rolldown } from 'vite';
+import { prerenderPages } from './prerender/build.ts';
 import { type Route, routesIn } from './route-list.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
@@ -25,8 +26,8 @@ export function delivery(): Plugin {
     transformIndexHtml: { order: 'post', handler: (_html, { bundle }) => (bundle ? firstTags(bundle) : []) },
     generateBundle: {
       order: 'post',
-      handler(_options, bundle) {
-        const source = JSON.stringify(listPages(new Chunks(bundle)));
+      async handler(_options, bundle) {
+        const source = JSON.stringify(listPages(new Chunks(bundle), await prerenderPages()));
         this.emitFile({ type: 'asset', fileName: 'pages.json', source });
       },
     },
@@ -85,7 +86,7 @@ class Chunks {
   }
 }
 
-function listPages(chunks: Chunks): ConsolePage[] {
+function listPages(chunks: Chunks, markups: Awaited<ReturnType<typeof prerenderPages>>): ConsolePage[] {
   return readRoutes().map(({ path: at, sources, areas }) => {
     const files = chunks.of(sources);
     const wordsIn = (folder: string, names: readonly string[]): string[] =>
@@ -96,7 +97,8 @@ function listPages(chunks: Chunks): ConsolePage[] {
       en: wordsIn(WORDS.en, areas),
       'zh-CN': wordsIn(WORDS['zh-CN'], ['areas', 'frame', ...areas]),
     };
-    return { path: at, files, words };
+    const markup = markups.get(at);
+    return { path: at, files, words, ...(markup && { markup }) };
   });
 }
 

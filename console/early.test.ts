@@ -18,6 +18,7 @@ async function openAt(path: string): Promise<{ early: Early; asked: () => number
   const [pathname, search = ''] = path.split(/(?=\?)/);
   vi.useFakeTimers();
   vi.stubGlobal('fetch', fetch);
+  vi.stubGlobal('document', new EventTarget());
   vi.stubGlobal('location', { pathname, search });
   loads += 1;
   // Another address is another module: the script runs again, and other tests keep theirs.

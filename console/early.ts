@@ -32,6 +32,9 @@ interface Early {
 /** The requests that nobody has taken yet, by the names of their operations. */
 const started = new Map<string, Early>();
 
+let sentForm: HTMLFormElement | undefined;
+document.addEventListener('submit', noteForm);
+
 for (const text of textsOf(location.pathname)) ask({ text });
 if (location.search === '') PAGES[location.pathname]?.(Date.now()).forEach(ask);
 
@@ -58,6 +61,21 @@ function ask({ text, variables = {} }: FirstOperation): void {
   const forgetLater = () => setTimeout(() => started.delete(operationName), FRESH_MS);
   // Handles a rejection, too. The page that takes the answer still receives the error.
   answer.then(forgetLater, forgetLater);
+}
+
+function noteForm({ target }: Event): void {
+  if (target instanceof HTMLFormElement) sentForm = target;
+}
+
+/**
+ * The form that the visitor has sent before the scripts of its page arrived; undefined if there is none. The
+ * page sends that form again.
+ */
+export function takeEarlyForm(): HTMLFormElement | undefined {
+  document.removeEventListener('submit', noteForm);
+  const form = sentForm;
+  sentForm = undefined;
+  return form;
 }
 
 /** Forgets all early answers. Call this at sign-in and sign-out, before a mutation, and after a failure. */

@@ -1,32 +1,33 @@
 /** Entry point of the console. */
 import './styles.css';
-import { CSPProvider } from '@base-ui/react/csp-provider';
-import { RouterProvider } from '@tanstack/react-router';
-import { StrictMode } from 'react';
-import { createRoot } from 'react-dom/client';
+import { createRoot, hydrateRoot } from 'react-dom/client';
 import { followSystemTheme } from './components/theme.ts';
+import { Console } from './console.tsx';
 import { startI18n } from './i18n.ts';
-import { isPublic } from './public-paths.ts';
-import { router } from './routes.tsx';
-import { SessionProvider } from './session.tsx';
-
-// When a session ends, public pages stay; all others go to sign-in and return afterwards.
-function onSignedOut(): void {
-  const { pathname, href } = router.state.location;
-  if (!isPublic(pathname)) void router.navigate({ to: '/sign-in', search: { next: href } });
-}
+import { consoleRouter } from './routes.tsx';
 
 const place = document.getElementById('root');
 if (!place) throw new Error('index.html has no #root');
 
+const router = consoleRouter();
 followSystemTheme();
 await startI18n();
-createRoot(place).render(
-  <StrictMode>
-    <CSPProvider disableStyleElements>
-      <SessionProvider onSignedOut={onSignedOut}>
-        <RouterProvider router={router} />
-      </SessionProvider>
-    </CSPProvider>
-  </StrictMode>,
-);
+if (await canHydrate()) hydrateRoot(place, <Console router={router} />);
+else start();
+
+/** Whether the HTML already shows this page. Loads the page, so that its first rendering is the same. */
+async function canHydrate(): Promise<boolean> {
+  if (!place?.hasChildNodes() || 'late' in document.documentElement.dataset) return false;
+  // The router then renders the elements that it rendered during the build.
+  router.ssr = { manifest: undefined };
+  await router.load();
+  return router.state.matches.every(({ status }) => status === 'success');
+}
+
+/** Renders the page in an empty document. */
+function start(): void {
+  if (!place) return;
+  place.replaceChildren();
+  delete document.documentElement.dataset['late'];
+  createRoot(place).render(<Console router={router} />);
+}

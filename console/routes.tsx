@@ -1,5 +1,5 @@
 /** Routes of the console. Each page is its own chunk; every filter of a page is a typed search parameter. */
-import { createRoute, createRouter, redirect } from '@tanstack/react-router';
+import { createRoute, createRouter, redirect, type RouterHistory } from '@tanstack/react-router';
 import { adminRoutes } from './admin-routes.tsx';
 import { validCompareSearch } from './pages/compare/search.ts';
 import { validQuickstartSearch } from './pages/connect/search.ts';
@@ -262,16 +262,22 @@ const tree = root.addChildren([
   adminRoutes,
 ]);
 
-/** The router. Hovering or focusing a link preloads its page. An error stays inside the frame of its page. */
-export const router = createRouter({
-  routeTree: tree,
-  defaultPreload: 'intent',
-  scrollRestoration: true,
-  defaultErrorComponent: PageBroken,
-});
+/**
+ * A router of the console; `history` is the browser's if left out. Hovering or focusing a link preloads its
+ * page. An error stays inside the frame of its page.
+ */
+export function consoleRouter(history?: RouterHistory) {
+  return createRouter({
+    routeTree: tree,
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+    defaultErrorComponent: PageBroken,
+    ...(history && { history }),
+  });
+}
 
 declare module '@tanstack/react-router' {
   interface Register {
-    router: typeof router;
+    router: ReturnType<typeof consoleRouter>;
   }
 }

@@ -58,7 +58,7 @@ export function changeLanguage(language: string): void {
 
 /** Returns the texts in the current language. */
 export function useTranslation(): Translation {
-  return useSyncExternalStore(translation.subscribe, translation.get);
+  return useSyncExternalStore(translation.subscribe, translation.get, translation.get);
 }
 
 /** The texts of a language; English where one is missing. */

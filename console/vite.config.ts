@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
-import { defineConfig, type Plugin } from 'vite';
+import { defineConfig, type Plugin, type UserConfig } from 'vite';
 import { delivery } from './delivery.ts';
 import { plainDocuments } from './plain-documents.ts';
 
@@ -155,20 +155,49 @@ const REPLACEMENTS = [
   { source: /^d3-(?:interpolate|format)$/, importer: '/node_modules/d3-scale/', file: 'no-colours.ts' },
   // Stream graphs and percentage stacks need these; the console's bars do not.
   { source: /util\/stack(?:Order|Offset)/, importer: '/@visx/shape/esm/shapes/', file: 'plain-stacks.ts' },
-].map(({ file, ...where }) => ({ ...where, path: fileURLToPath(new URL(file, import.meta.url)) }));
+];
+/** Pages that the build renders request nothing, and find nothing in the browser's storage. */
+const WITHOUT_BROWSER = [
+  { source: /\/early\.ts$/, importer: '/console/', file: 'prerender/no-requests.ts' },
+  { source: /\/device-storage\.ts$/, importer: '/console/', file: 'prerender/no-storage.ts' },
+];
 
-function replacements(): Plugin {
+function replacements(all: typeof REPLACEMENTS): Plugin {
+  const known = all.map(({ file, ...where }) => ({
+    ...where,
+    path: fileURLToPath(new URL(file, import.meta.url)),
+  }));
   return {
     name: 'console-replacements',
     enforce: 'pre',
     resolveId: (id, from) =>
-      REPLACEMENTS.find(({ source, importer }) => source.test(id) && from?.includes(importer))?.path,
+      known.find(({ source, importer }) => source.test(id) && from?.includes(importer))?.path,
   };
 }
 
-export default defineConfig({
+/** Options of the bundle that renders pages during the build. It runs in Node, so nothing is split off. */
+const SSR_BUILD: UserConfig = { build: { copyPublicDir: false, minify: false }, ssr: { noExternal: true } };
+
+const BROWSER_BUILD: UserConfig = {
+  build: {
+    outDir: '../dist/console',
+    emptyOutDir: true,
+    // A data: URL would need exceptions in the content security policy.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false, resolveDependencies: onlyInHtml },
+    target: 'es2023',
+    rolldownOptions: { output: { codeSplitting: { groups: GROUPS } } },
+  },
+};
+
+export default defineConfig(({ isSsrBuild = false }) => ({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  plugins: [react(), tailwindcss(), delivery(), plainDocuments(), replacements()],
+  plugins: [
+    react(),
+    plainDocuments(),
+    replacements(isSsrBuild ? [...REPLACEMENTS, ...WITHOUT_BROWSER] : REPLACEMENTS),
+    ...(isSsrBuild ? [] : [tailwindcss(), delivery()]),
+  ],
   // React has included this hook since version 18.
   resolve: {
     alias: [
@@ -179,14 +208,6 @@ export default defineConfig({
       { find: /^classnames$/, replacement: 'clsx' },
     ],
   },
-  build: {
-    outDir: '../dist/console',
-    emptyOutDir: true,
-    // A data: URL would need exceptions in the content security policy.
-    assetsInlineLimit: 0,
-    modulePreload: { polyfill: false, resolveDependencies: onlyInHtml },
-    target: 'es2023',
-    rolldownOptions: { output: { codeSplitting: { groups: GROUPS } } },
-  },
+  ...(isSsrBuild ? SSR_BUILD : BROWSER_BUILD),
   server: { proxy: { '/graphql': { target: CONTROL_PLANE, ws: true } } },
-});
+}));

@@ -1,17 +1,18 @@
 /** The preload links in the console's HTML. */
 import { describe, expect, it } from 'vitest';
-import { type ConsolePage, withPreloads } from './console-pages.ts';
+import { type ConsolePage, htmlOf } from './console-pages.ts';
 
-const HTML = '<html><head></head></html>';
+const HTML = '<html lang="en"><head></head><div id="root"></div></html>';
 const PAGES: ConsolePage[] = ['/', '/keys', '/pricing/$name'].map((path) => ({
   path,
   files: [`page${path.replaceAll(/\W/g, '-')}.js`],
   words: { en: ['en.js'], 'zh-CN': ['zh.js'] },
+  ...(path === '/keys' && { markup: { en: '<h1>Keys $&</h1>', 'zh-CN': '<h1>密钥</h1>' } }),
 }));
 
 /** The files that the HTML preloads for this path. */
 function preloaded(pathname: string, acceptLanguage = 'en'): string[] {
-  const html = withPreloads(HTML, PAGES, { pathname, acceptLanguage });
+  const html = htmlOf(HTML, PAGES, { url: pathname, acceptLanguage, cookie: '' });
   return [...html.matchAll(/href="\/([^"]+)"/g)].map(([, file = '']) => file);
 }
 
@@ -26,7 +27,7 @@ describe('the HTML of the console', () => {
   });
 
   it.each(['/unknown', '/keys/one', '/pricing', '//'])('is unchanged for the unknown path %s', (pathname) => {
-    expect(withPreloads(HTML, PAGES, { pathname, acceptLanguage: 'en' })).toBe(HTML);
+    expect(htmlOf(HTML, PAGES, { url: pathname, acceptLanguage: 'en', cookie: '' })).toBe(HTML);
   });
 
   it.each([
@@ -37,5 +38,23 @@ describe('the HTML of the console', () => {
     ['', 'en.js'],
   ])('preloads the texts for a browser with the languages "%s"', (acceptLanguage, file) => {
     expect(preloaded('/keys', acceptLanguage)).toContain(file);
+  });
+
+  it.each([
+    ['en', '<html lang="en">', '<div id="root"><h1>Keys $&</h1></div>'],
+    ['zh-CN,en', '<html lang="zh-CN">', '<div id="root"><h1>密钥</h1></div>'],
+  ])('has the first view of the page for a visitor with the languages "%s"', (acceptLanguage, head, root) => {
+    const html = htmlOf(HTML, PAGES, { url: '/keys', acceptLanguage, cookie: 'browser=1; device=2' });
+    expect(html).toContain(head);
+    expect(html).toContain(root);
+  });
+
+  it.each([
+    ['/keys', 'session=1'],
+    ['/keys', 'browser=1; __Host-session=1'],
+    ['/keys?next=%2Fusage', ''],
+    ['/pricing/coder', ''],
+  ])('has no first view at %s with the cookies "%s"', (url, cookie) => {
+    expect(htmlOf(HTML, PAGES, { url, acceptLanguage: 'zh-CN', cookie })).toContain('<div id="root"></div>');
   });
 });

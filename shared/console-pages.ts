@@ -1,6 +1,7 @@
 /**
- * Adds preload links to the console's HTML, so that the browser fetches all scripts of the requested page
- * together with the entry script instead of one after another. The list of scripts comes from the build.
+ * Completes the console's HTML for one page. Preload links let the browser fetch all scripts of the page
+ * together with the entry script instead of one after another. Some pages have their first view in the HTML,
+ * which is shown before any script arrives. Both come from the build.
  */
 
 /** One page of the console, as the build lists it in `pages.json`. */
@@ -11,6 +12,8 @@ export interface ConsolePage {
   files: readonly string[];
   /** The scripts that hold the page's texts, by language. */
   words: Readonly<Record<string, readonly string[]>>;
+  /** The HTML of the page's first view for visitors, by language. Most pages have none. */
+  markup?: Readonly<Record<string, string>>;
 }
 
 /** Maximum number of languages read from an Accept-Language header; browsers send fewer. */
@@ -18,22 +21,38 @@ const LANGUAGES_READ_MAX = 20;
 
 /**
  * Returns the HTML with preload links for the scripts of the requested page, and for its texts in the first
- * available language of the browser. Returns the HTML unchanged for an unknown path.
+ * available language of the browser. For visitors, the HTML has the page's first view in that language.
+ * Returns the HTML unchanged for an unknown path.
  */
-export function withPreloads(html: string, pages: readonly ConsolePage[], request: PageRequest): string {
-  const page = pages.find(({ path }) => isAt(path, request.pathname));
+export function htmlOf(html: string, pages: readonly ConsolePage[], request: PageRequest): string {
+  const [pathname = '', search] = request.url.split('?', 2);
+  const page = pages.find(({ path }) => isAt(path, pathname));
   if (!page) return html;
-  const words = page.words[languageOf(Object.keys(page.words), request.acceptLanguage)] ?? [];
-  const links = [...page.files, ...words].map(
+  const language = languageOf(Object.keys(page.words), request.acceptLanguage);
+  const links = [...page.files, ...(page.words[language] ?? [])].map(
     (file) => `<link rel="modulepreload" crossorigin href="/${file}">`,
   );
-  return html.replace('</head>', `${links.join('')}</head>`);
+  const linked = html.replace('</head>', `${links.join('')}</head>`);
+  // The first view is that of a visitor, and parameters may change it.
+  const markup = search === undefined && !SESSION.test(request.cookie) ? page.markup?.[language] : undefined;
+  if (markup === undefined) return linked;
+  // As functions, because texts may contain "$".
+  return linked
+    .replace(EMPTY_ROOT, () => `<div id="root">${markup}</div>`)
+    .replace('<html lang="en"', () => `<html lang="${language}"`);
 }
 
+const EMPTY_ROOT = '<div id="root"></div>';
+/** The cookie of a session. `control-plane/request/identify.ts` sets it. */
+const SESSION = /(?:^|; ?)(?:__Host-)?session=/;
+
 interface PageRequest {
-  pathname: string;
+  /** The path with its parameters. */
+  url: string;
   /** The Accept-Language header, for example "zh-CN,zh;q=0.9,en;q=0.8". */
   acceptLanguage: string;
+  /** The Cookie header; empty if there is none. */
+  cookie: string;
 }
 
 function isAt(path: string, pathname: string): boolean {

@@ -30,7 +30,7 @@ export function createStore<Value>(first: Value): Store<Value> {
 
 /** The value of a store; re-renders on change. */
 export function useStore<Value>(store: Store<Value>): Value {
-  return useSyncExternalStore(store.subscribe, store.get);
+  return useSyncExternalStore(store.subscribe, store.get, store.get);
 }
 
 /** Whether a media query matches; re-renders on change. */
@@ -44,6 +44,8 @@ export function useMedia(query: string): boolean {
       };
     },
     () => matchMedia(query).matches,
+    // The build renders pages for wide screens.
+    () => false,
   );
 }
 

@@ -5,6 +5,8 @@
  * the history, so that the secret does not end up in bookmarks or screenshots.
  */
 export function takeFragment(prefix = ''): string | undefined {
+  // The build renders pages without an address.
+  if (typeof location === 'undefined') return undefined;
   const fragment = location.hash.slice(1);
   if (!fragment.startsWith(prefix) || fragment.length === prefix.length) return undefined;
   history.replaceState(history.state, '', location.pathname + location.search);

@@ -1,13 +1,25 @@
-// Sets the theme before the first paint. A separate file, because the content security policy forbids inline
-// scripts.
+// Runs before the first paint. Sets the theme, and hides HTML that shows another page or language than the scripts
+// will. A separate file, because the content security policy forbids inline scripts.
 (() => {
-  let choice = 'system';
-  try {
-    choice = localStorage.getItem('theme') || 'system';
-  } catch {
-    // If storage is forbidden, use the system's theme.
-  }
+  const root = document.documentElement;
+  const recall = (name) => {
+    try {
+      return localStorage.getItem(name) || '';
+    } catch {
+      // If storage is forbidden, use the system's theme and language.
+      return '';
+    }
+  };
+  const choice = recall('theme') || 'system';
   const wanted = matchMedia('(prefers-color-scheme: dark)').matches;
   const dark = choice === 'dark' || (choice !== 'light' && wanted);
-  document.documentElement.dataset.theme = dark ? 'dark' : 'light';
+  root.dataset.theme = dark ? 'dark' : 'light';
+
+  // The same choice as in i18n.ts.
+  const primaryOf = (name) => name.split('-')[0];
+  const languages = [recall('language'), ...navigator.languages].map(primaryOf);
+  const language = languages.find((name) => name === 'en' || name === 'zh') || 'en';
+  const isTest = recall('language') === 'en-XA';
+  // A fragment may hold a secret that opens another view.
+  if (isTest || language !== primaryOf(root.lang) || location.hash !== '') root.dataset.late = '';
 })();

@@ -156,6 +156,12 @@ function idle(): Promise<unknown> {
   });
 }
 
+/** Runs in the page: whether React has begun to render the console, or to continue its HTML. */
+function hasStarted(): boolean {
+  const place = document.getElementById('root') ?? {};
+  return Object.keys(place).some((name) => name.startsWith('__reactContainer'));
+}
+
 /** Opens a tab. */
 export async function openTab({ browser, fake }: Stage, view: View): Promise<Tab> {
   const { width, theme, language, touch = false } = view;
@@ -197,6 +203,8 @@ export async function openTab({ browser, fake }: Stage, view: View): Promise<Tab
     await page.goto(fake.url + address);
     // Not by role: a drawer that opens with the page hides the heading from assistive technology.
     await page.locator('h1').first().waitFor({ state: 'attached' });
+    // The HTML of some pages has its heading before any script.
+    await page.waitForFunction(hasStarted);
     await settled();
   };
   return { page, context, said, go, settled };

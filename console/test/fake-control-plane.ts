@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { withPreloads } from '@gateway/shared/console-pages';
+import { htmlOf } from '@gateway/shared/console-pages';
 import {
   buildSchema,
   defaultFieldResolver,
@@ -89,6 +89,7 @@ export async function startFake(folder: string, schemaText: string): Promise<Fak
   const server = createServer((request, response) => {
     response.setHeader('content-security-policy', POLICY);
     if (request.url === '/graphql') void answer(request, response);
+    else if (isPage(request)) sendPage(response, page(folder, request, state.signedIn));
     else file(folder, request, response);
   });
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -255,7 +256,6 @@ function exportFile(response: ServerResponse): void {
 function file(folder: string, request: IncomingMessage, response: ServerResponse): void {
   const { pathname } = new URL(request.url ?? '/', 'http://localhost');
   if (pathname.startsWith('/export/')) return exportFile(response);
-  if (path.extname(pathname) === '') return page(folder, request, response);
   const name = path.normalize(pathname);
   try {
     const body = readFileSync(path.join(folder, name));
@@ -268,13 +268,19 @@ function file(folder: string, request: IncomingMessage, response: ServerResponse
   }
 }
 
-function page(folder: string, request: IncomingMessage, response: ServerResponse): void {
-  const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+/** Whether a browser opens a page of the console. */
+function isPage({ url = '/' }: IncomingMessage): boolean {
+  const { pathname } = new URL(url, 'http://localhost');
+  return path.extname(pathname) === '' && !pathname.startsWith('/export/');
+}
+
+function sendPage(response: ServerResponse, html: string): void {
+  response.setHeader('content-type', 'text/html').setHeader('cache-control', 'no-cache').end(html);
+}
+
+function page(folder: string, { url = '/', headers }: IncomingMessage, signedIn: boolean): string {
   const html = readFileSync(path.join(folder, 'index.html'), 'utf8');
   const pages = JSON.parse(readFileSync(path.join(folder, 'pages.json'), 'utf8'));
-  const acceptLanguage = request.headers['accept-language'] ?? '';
-  response
-    .setHeader('content-type', 'text/html')
-    .setHeader('cache-control', 'no-cache')
-    .end(withPreloads(html, pages, { pathname, acceptLanguage }));
+  const acceptLanguage = headers['accept-language'] ?? '';
+  return htmlOf(html, pages, { url, acceptLanguage, cookie: signedIn ? 'session=1' : '' });
 }

@@ -89,7 +89,7 @@ describe("the console's files", () => {
         url,
         headers: { accept: 'text/html', 'accept-language': language },
       });
-      expect(headers.vary).toBe('accept-language');
+      expect(headers.vary).toBe('accept-language, cookie');
       return [...body.matchAll(/<link rel="modulepreload" crossorigin href="\/assets\/(.*?)">/g)].map(
         ([, file]) => file,
       );

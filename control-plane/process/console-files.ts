@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { type ConsolePage, withPreloads } from '@gateway/shared/console-pages';
+import { type ConsolePage, htmlOf } from '@gateway/shared/console-pages';
 import staticFiles from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
@@ -108,12 +108,11 @@ async function answerPage(
 ): Promise<FastifyReply> {
   if (!wantsPage(request))
     return reply.code(404).send({ error: 'There is nothing at this address. The API is at /graphql.' });
-  const [pathname = '/'] = request.url.split('?', 1);
-  const acceptLanguage = request.headers['accept-language'] ?? '';
+  const { cookie = '', 'accept-language': acceptLanguage = '' } = request.headers;
   return reply
-    .headers({ 'cache-control': 'no-cache', vary: 'accept-language' })
+    .headers({ 'cache-control': 'no-cache', vary: 'accept-language, cookie' })
     .type('text/html; charset=utf-8')
-    .send(withPreloads(html, pages, { pathname, acceptLanguage }));
+    .send(htmlOf(html, pages, { url: request.url, acceptLanguage, cookie }));
 }
 
 /** Security headers of every answer. */

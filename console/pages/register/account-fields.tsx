@@ -57,7 +57,7 @@ export function AccountFields({ form, version, hasAddress = false }: AccountFiel
       <NewPassword
         first={hasAddress}
         field={form.register('password', rules)}
-        typed={form.watch('password')}
+        typed={form.watch('password', '')}
         error={errors.password?.message}
       />
       <PolicyBox form={form} version={version} />

@@ -12,10 +12,10 @@ import { useSession } from '../../session.tsx';
 import { useTranslation } from '../../translation.ts';
 import { UserErrorFields } from '../answer-fields.ts';
 import { useFailureWords } from '../failure-words.ts';
-import { AccountFrame } from '../sign-in/account-frame.tsx';
+import { AccountFrame, STILL } from '../sign-in/account-frame.tsx';
 import { REGISTER_TEXT } from '../sign-in/first.ts';
 import { destination } from '../sign-in/next.ts';
-import { type AccountForm, AccountFields, EMPTY_ACCOUNT } from './account-fields.tsx';
+import { type AccountForm, AccountFields } from './account-fields.tsx';
 
 const RegisterOptions = graphql(REGISTER_TEXT);
 
@@ -63,29 +63,30 @@ export function RegisterPage() {
         />
       )}
       {options && !options.registrationOpen && <p>{t('account.registrationClosed')}</p>}
-      {options?.registrationOpen === true && (
-        <RegisterForm version={options.currentPolicy.version} fetching={fetching} send={send} />
+      {(options?.registrationOpen ?? !error) && (
+        <RegisterForm version={options?.currentPolicy.version} fetching={fetching} send={send} />
       )}
     </AccountFrame>
   );
 }
 
 interface FormProps {
-  version: string;
+  /** The version of the policy; undefined until it is known. The form cannot be sent before. */
+  version: string | undefined;
   fetching: boolean;
   send: (form: AccountForm, version: string) => Promise<void>;
 }
 
 function RegisterForm({ version, fetching, send }: FormProps) {
   const { t } = useTranslation();
-  const form = useForm<AccountForm>({ defaultValues: EMPTY_ACCOUNT });
+  // Without default values, the form keeps what was typed before its script arrived.
+  const form = useForm<AccountForm>();
+  const submit = form.handleSubmit(async (values) => {
+    if (version !== undefined) await send(values, version);
+  });
   return (
-    <form
-      noValidate
-      className="flex flex-col gap-5"
-      onSubmit={(event) => void form.handleSubmit((values) => send(values, version))(event)}
-    >
-      <AccountFields form={form} version={version} />
+    <form {...STILL} noValidate className="flex flex-col gap-5" onSubmit={(event) => void submit(event)}>
+      <AccountFields form={form} version={version ?? ''} />
       <Button type="submit" variant="primary" size="form" wide busy={fetching}>
         {fetching ? t('account.creating') : t('account.createButton')}
       </Button>

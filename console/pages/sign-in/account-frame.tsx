@@ -1,12 +1,19 @@
 /** The frame of sign-in, registration, claim and reset pages: a form 380 px wide. */
 import { Link } from '@tanstack/react-router';
 import { CircleAlert } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { useTitle } from '../../components/page-head.tsx';
 import { Mark } from '../../components/mark.tsx';
 import { Banner } from '../../components/notice.tsx';
+import { takeEarlyForm } from '../../early.ts';
 import { Foot } from '../shell/foot.tsx';
 import { SkipLink } from '../shell/skip-link.tsx';
+
+/**
+ * Attributes of a form that is shown before its script arrives. The browser sends nothing then: other methods
+ * would put the password into the address, or leave the page.
+ */
+export const STILL = { method: 'dialog' } as const;
 
 interface AccountFrameProps {
   title: string;
@@ -18,6 +25,7 @@ interface AccountFrameProps {
 /** Title, sentence, error, and the form. */
 export function AccountFrame({ title, sentence, failure, children }: AccountFrameProps) {
   useTitle(title);
+  useEffect(() => takeEarlyForm()?.requestSubmit(), []);
   return (
     <div className="flex min-h-dvh flex-col">
       <SkipLink />

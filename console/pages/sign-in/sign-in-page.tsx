@@ -1,14 +1,14 @@
 /** Sign-in: email and password, then the second factor; by passkey or provider if available. */
 import { Link, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
-import { useForm, type UseFormReturn } from 'react-hook-form';
+import { type FormEvent, lazy, Suspense, useRef, useState } from 'react';
 import { useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Checkbox, Field, PasswordField } from '../../components/field.tsx';
 import { graphql } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
+import { textIn } from '../form-values.ts';
 import { takeFragment } from '../fragment.ts';
-import { AccountFrame } from './account-frame.tsx';
+import { AccountFrame, STILL } from './account-frame.tsx';
 import { SIGN_IN_TEXT } from './first.ts';
 import { type SignInForm, useSendOn, useSignIn } from './use-sign-in.ts';
 
@@ -39,8 +39,8 @@ function SignInForms() {
   // Always asks the service whether the visitor is signed in, because the cached session may have ended.
   const [{ data }] = useQuery({ query: SignInQuery, requestPolicy: 'network-only' });
   useSendOn(data?.viewer !== undefined && data.viewer !== null, next);
-  const form = useForm<SignInForm>({ defaultValues: { email: '', password: '', code: '', stay: true } });
   const { failure, second, fetching, send } = useSignIn(next);
+  const form = useSignInForm(second, send);
   const options = data?.signInOptions;
   const sentence = options?.registrationOpen !== false && (
     <>
@@ -54,12 +54,14 @@ function SignInForms() {
   return (
     <AccountFrame title={t('account.signIn')} failure={shownFailure} sentence={sentence}>
       <form
+        {...STILL}
         noValidate
         className="flex flex-col gap-5"
-        onSubmit={(event) => void form.handleSubmit(send)(event)}
+        onSubmit={form.submit}
+        onInput={form.correct}
       >
-        <EmailField form={form} fixed={second} />
-        {second ? <SecondFactor form={form} /> : <Password form={form} forgotten={options?.mail === true} />}
+        <EmailField missing={form.missing} fixed={second} />
+        {second ? <SecondFactor /> : <Password missing={form.missing} forgotten={options?.mail === true} />}
         <Button type="submit" variant="primary" size="form" wide busy={fetching}>
           {fetching ? t('account.signingIn') : t('account.signIn')}
         </Button>
@@ -73,40 +75,71 @@ function SignInForms() {
   );
 }
 
-interface PartProps {
-  form: UseFormReturn<SignInForm>;
+/** The fields that must not be empty. */
+const NEEDED = ['email', 'password'] as const;
+type Needed = (typeof NEEDED)[number];
+
+/**
+ * Handlers of the form, and the fields that were empty when it was sent. The browser keeps the values: text
+ * that was typed before this script arrived stays.
+ */
+function useSignInForm(second: boolean, send: (form: SignInForm) => Promise<void>) {
+  const [missing, setMissing] = useState<readonly Needed[]>([]);
+  const kept = useRef<Pick<SignInForm, 'password' | 'stay'>>({ password: '', stay: true });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const values = new FormData(event.currentTarget);
+    // The second step no longer shows these fields.
+    if (!second) kept.current = { password: textIn(values, 'password'), stay: values.has('stay') };
+    const typed = { ...kept.current, email: textIn(values, 'email'), code: textIn(values, 'code') };
+    const empty = NEEDED.filter((name) => typed[name] === '');
+    setMissing(empty);
+    const [first] = empty;
+    if (first === undefined) return void send(typed);
+    event.currentTarget.querySelector<HTMLInputElement>(`[name=${first}]`)?.focus();
+  };
+  const correct = (event: FormEvent<HTMLFormElement>) => {
+    if (missing.length === 0) return;
+    const values = new FormData(event.currentTarget);
+    setMissing(missing.filter((name) => textIn(values, name) === ''));
+  };
+  return { missing, submit, correct };
 }
 
-function EmailField({ form, fixed }: PartProps & { fixed: boolean }) {
+interface PartProps {
+  missing: readonly Needed[];
+}
+
+function EmailField({ missing, fixed }: PartProps & { fixed: boolean }) {
   const { t } = useTranslation();
   return (
     <Field
       label={t('account.email')}
+      name="email"
       type="email"
       tall
       autoComplete="username webauthn"
       autoFocus
       readOnly={fixed}
-      error={form.formState.errors.email?.message}
-      {...form.register('email', { required: t('account.emailNeeded') })}
+      error={missing.includes('email') ? t('account.emailNeeded') : undefined}
     />
   );
 }
 
-function Password({ form, forgotten }: PartProps & { forgotten: boolean }) {
+function Password({ missing, forgotten }: PartProps & { forgotten: boolean }) {
   const { t } = useTranslation();
   return (
     <>
       <PasswordField
         label={t('account.password')}
+        name="password"
         tall
         autoComplete="current-password"
         words={{ show: t('account.show'), hide: t('account.hide') }}
-        error={form.formState.errors.password?.message}
-        {...form.register('password', { required: t('account.passwordNeeded') })}
+        error={missing.includes('password') ? t('account.passwordNeeded') : undefined}
       />
       <div className="relative">
-        <Checkbox label={t('account.stay')} hint={t('account.stayHint')} {...form.register('stay')} />
+        <Checkbox name="stay" defaultChecked label={t('account.stay')} hint={t('account.stayHint')} />
         {forgotten && (
           <Link to="/forgot-password" className={FORGOTTEN}>
             {t('account.forgot')}
@@ -117,16 +150,16 @@ function Password({ form, forgotten }: PartProps & { forgotten: boolean }) {
   );
 }
 
-function SecondFactor({ form }: PartProps) {
+function SecondFactor() {
   const { t } = useTranslation();
   return (
     <Field
       label={t('account.code')}
+      name="code"
       tall
       autoFocus
       autoComplete="one-time-code"
       hint={t('account.codeHint')}
-      {...form.register('code')}
     />
   );
 }

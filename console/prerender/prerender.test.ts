@@ -1,0 +1,156 @@
+/** Pages whose first view is in the HTML: what visitors see, type and send before the scripts arrive. */
+/// <reference lib="dom" />
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { openTab, ready, type View } from '../test/browser.ts';
+import { houseOfTests } from '../test/visit.ts';
+import { PRERENDERED } from './build.ts';
+
+const house = houseOfTests();
+/** All scripts but the first, which requests data and notes sent forms. */
+const SCRIPTS = /\/assets\/(?!early-)[^/]*\.js$/;
+const ENGLISH: View = { width: 1280, theme: 'light' };
+const CHINESE: View = { width: 390, theme: 'dark', language: 'zh-CN' };
+const SHIFT_MAX = 0.05;
+
+/** Runs with a visitor's tab whose scripts wait for `release`. `theme.js` does not wait. */
+async function withLateScripts(view: View, steps: (tab: LateTab) => Promise<void>): Promise<void> {
+  const { stage } = house;
+  stage.fake.state.signedIn = false;
+  const tab = await openTab(stage, view);
+  const { page } = tab;
+  const gate = Promise.withResolvers<void>();
+  await page.route(SCRIPTS, async (route) => {
+    await gate.promise;
+    await route.continue();
+  });
+  await page.addInitScript(noteShifts);
+  const open = async (where: string) => {
+    await page.goto(stage.fake.url + where, { waitUntil: 'commit' });
+    await page.locator('#root > *').first().waitFor({ state: 'attached' });
+  };
+  const release = async () => {
+    gate.resolve();
+    await page.waitForFunction(() => !document.title.startsWith('Gateway'));
+    await tab.settled();
+  };
+  await steps({ page, open, release });
+  expect(tab.said).toEqual([]);
+  gate.resolve();
+  await tab.context.close();
+}
+
+interface LateTab {
+  page: Page;
+  open: (where: string) => Promise<void>;
+  /** Lets the scripts arrive, and waits until the page is complete. */
+  release: () => Promise<void>;
+}
+
+/** Runs in the page: sums the shifts of the layout in the attribute `data-shift`. */
+function noteShifts(): void {
+  let sum = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) sum += 'value' in entry ? Number(entry.value) : 0;
+    document.documentElement.dataset['shift'] = String(sum);
+  }).observe({ type: 'layout-shift', buffered: true });
+}
+
+describe.skipIf(!ready)('the HTML of a page', () => {
+  test.each(PRERENDERED)('at %s shows its heading without JavaScript', async (where) => {
+    house.stage.fake.state.signedIn = false;
+    const context = await house.stage.browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(house.stage.fake.url + where);
+    await page.locator('h1').waitFor();
+    expect(await page.content()).not.toMatch(/ style="|<script>/);
+    await context.close();
+  });
+
+  test.each(PRERENDERED.flatMap((where) => [ENGLISH, CHINESE].map((view) => ({ where, view }))))(
+    'at $where is continued by the scripts, on a screen of $view.width px in $view.theme colours',
+    async ({ where, view }) => {
+      await withLateScripts(view, async ({ page, open, release }) => {
+        await open(where);
+        const heading = await page.locator('h1').elementHandle();
+        const shown = await heading?.innerText();
+        expect(await page.locator('html').getAttribute('data-theme')).toBe(view.theme);
+        expect(await page.locator('html').getAttribute('lang')).toBe(view.language ?? 'en');
+        expect(await heading?.isVisible()).toBe(true);
+        await release();
+        expect(await heading?.evaluate((element) => element.isConnected)).toBe(true);
+        expect(await heading?.innerText()).toBe(shown);
+        const shift = await page.locator('html').getAttribute('data-shift');
+        expect(Number(shift ?? 0)).toBeLessThan(SHIFT_MAX);
+      });
+    },
+  );
+});
+
+describe.skipIf(!ready)('the first view of a page', () => {
+  test('is not in the HTML for users who are signed in', async () => {
+    const answer = await fetch(`${house.stage.fake.url}/pricing`);
+    expect(await answer.text()).toContain('<div id="root"></div>');
+  });
+
+  test('is hidden until the scripts arrive if another language was chosen on this device', async () => {
+    await withLateScripts(ENGLISH, async ({ page, open, release }) => {
+      await page.addInitScript(() => localStorage.setItem('language', 'zh-CN'));
+      await open('/sign-in');
+      expect(await page.locator('h1').isVisible()).toBe(false);
+      await release();
+      await page.getByRole('heading', { name: '登录' }).waitFor();
+    });
+  });
+
+  test('is hidden until the scripts arrive if the address has a ticket', async () => {
+    await withLateScripts(ENGLISH, async ({ page, open, release }) => {
+      await open('/sign-in#oidc=ticket');
+      expect(await page.locator('h1').isVisible()).toBe(false);
+      await release();
+      await page.getByRole('link', { name: 'Sign in another way' }).waitFor();
+    });
+  });
+});
+
+describe.skipIf(!ready)('what a visitor enters before the scripts arrive', () => {
+  test('stays, with the focus', async () => {
+    await withLateScripts(ENGLISH, async ({ page, open, release }) => {
+      await open('/sign-in');
+      await page.keyboard.type('ada@example.com');
+      await page.getByLabel('Stay signed in').uncheck();
+      await page.getByLabel('Password', { exact: true }).fill('correct horse');
+      await release();
+      expect(await page.getByLabel('Email').inputValue()).toBe('ada@example.com');
+      expect(await page.getByLabel('Stay signed in').isChecked()).toBe(false);
+      const password = page.getByLabel('Password', { exact: true });
+      expect(await password.inputValue()).toBe('correct horse');
+      expect(await password.evaluate((element) => element === document.activeElement)).toBe(true);
+    });
+  });
+
+  test('counts for the strength of a new password', async () => {
+    await withLateScripts(ENGLISH, async ({ page, open, release }) => {
+      await open('/register');
+      await page.getByLabel('Email').fill('ada@example.com');
+      await page.getByLabel('Password', { exact: true }).fill('a rather long password');
+      await release();
+      expect(await page.getByLabel('Email').inputValue()).toBe('ada@example.com');
+      await page.getByText('Strong').waitFor();
+    });
+  });
+
+  test('never gets into the address, and is sent once the scripts are there', async () => {
+    await withLateScripts(ENGLISH, async ({ page, open, release }) => {
+      const listens = page.waitForRequest('**/graphql');
+      await open('/sign-in');
+      await page.getByLabel('Email').fill('ada@example.com');
+      await page.getByLabel('Password', { exact: true }).fill('correct horse battery');
+      await listens;
+      await page.getByLabel('Password', { exact: true }).press('Enter');
+      expect(new URL(page.url()).search).toBe('');
+      await release();
+      await page.waitForURL('**/keys');
+    });
+  });
+});
