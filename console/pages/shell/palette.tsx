@@ -2,7 +2,8 @@
 import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { CommandEmpty, CommandInput, CommandItem, CommandList, CommandRoot, defaultFilter } from 'cmdk';
-import { useState } from 'react';
+import { type KeyboardEvent, memo, startTransition, useEffectEvent, useLayoutEffect, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { Dialog } from '../../components/dialog.tsx';
 import { Checkbox, frameOf, INPUT_FRAME } from '../../components/field.tsx';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
@@ -31,23 +32,25 @@ export function Palette({ sheet, ...props }: PaletteProps) {
  * Matches below this score only contain scattered letters; they are hidden, so that Enter does not run them.
  */
 const RANK_MIN = 0.05;
-/** The lowest score that is shown: the library hides zero. */
+/** The lowest score that is shown. */
 const LEAST_RANK = Number.MIN_VALUE;
+
+/** Keys that act on the list of commands. */
+const LIST_KEYS = new Set(['Enter', 'ArrowDown', 'ArrowUp', 'Home', 'End']);
 
 function Commands(props: Omit<PaletteProps, 'sheet'>) {
   const { t } = useTranslation();
   const [text, setText] = useState('');
+  // The browser shows a typed character first. The commands follow, and never delay the next character.
+  const [wanted, setWanted] = useState('');
   const [selected, setSelected] = useState('');
   const root = useActiveDescendant(selected);
-  const common = useCommands(props);
-  const { places, searches } = useAdminCommands(text.trim());
-  // Found things are only shown for a text.
-  const found = useFound(text, props.role);
-  const shown = text.trim() === '' ? [] : found;
-  const commands = props.admin ? [...places, ...common, ...shown, ...searches] : [...common, ...shown];
-  const run = (command: Command) => {
-    props.onClose();
-    command.run();
+  const type = (next: string) => {
+    setText(next);
+    startTransition(() => setWanted(next));
+  };
+  const catchUp = ({ key }: KeyboardEvent) => {
+    if (wanted !== text && LIST_KEYS.has(key)) flushSync(() => setWanted(text));
   };
   return (
     <Dialog open onClose={props.onClose} title={t('palette.title')}>
@@ -56,17 +59,16 @@ function Commands(props: Omit<PaletteProps, 'sheet'>) {
         label={t('palette.title')}
         loop
         vimBindings={false}
-        filter={rank}
+        shouldFilter={false}
         value={selected}
         onValueChange={setSelected}
+        onKeyDown={catchUp}
         className="relative"
       >
         {/* The dialog's title is the visible label; CommandRoot gives the input the same name. */}
-        <CommandInput value={text} onValueChange={setText} className={INPUT} />
+        <CommandInput value={text} onValueChange={type} className={INPUT} />
         <CommandList label={t('palette.title')} className="mt-3 max-h-80 overflow-y-auto">
-          {commands.map((command) => (
-            <Option key={command.id} command={command} onRun={run} />
-          ))}
+          <Options {...props} text={wanted} onFirst={setSelected} />
         </CommandList>
         <CommandEmpty className="text-ink-2">{t('state.nothingMatches')}</CommandEmpty>
       </CommandRoot>
@@ -74,17 +76,41 @@ function Commands(props: Omit<PaletteProps, 'sheet'>) {
   );
 }
 
+interface OptionsProps extends Omit<PaletteProps, 'sheet'> {
+  text: string;
+  /** Called with the id of the first command after each change of the text. */
+  onFirst: (id: string) => void;
+}
+
+/** The commands that match the text, the best first. */
+const Options = memo(function Options({ text, onFirst, ...props }: OptionsProps) {
+  const common = useCommands(props);
+  const { places, searches } = useAdminCommands(text.trim());
+  // Found things are only shown for a text.
+  const found = useFound(text, props.role);
+  const shown = text.trim() === '' ? [] : found;
+  const commands = props.admin ? [...places, ...common, ...shown, ...searches] : [...common, ...shown];
+  const ranked = rankedOf(commands, text);
+  const first = ranked[0]?.id ?? '';
+  const firstOf = useEffectEvent(() => onFirst(first));
+  useLayoutEffect(() => firstOf(), [text]);
+  const run = (command: Command) => {
+    props.onClose();
+    command.run();
+  };
+  return ranked.map((command) => <Option key={command.id} command={command} onRun={run} />);
+});
+
 interface OptionProps {
   command: Command;
   onRun: (command: Command) => void;
 }
 
 function Option({ command, onRun }: OptionProps) {
-  const { id, word, icon: Icon, also = '', kind } = command;
+  const { id, word, icon: Icon, kind } = command;
   return (
     <CommandItem
       value={id}
-      keywords={[word, also]}
       onSelect={() => {
         onRun(command);
       }}
@@ -97,10 +123,20 @@ function Option({ command, onRun }: OptionProps) {
   );
 }
 
-/** The score of a command, 0 to hide it. Searches match every text, after all other commands. */
-function rank(id: string, text: string, [word = '', also = '']: readonly string[] = []): number {
-  if (id.startsWith(SEARCH)) return LEAST_RANK;
+/** The commands that match, by their score. Without a text, all of them. */
+function rankedOf(commands: readonly Command[], text: string): readonly Command[] {
   const wanted = text.trim();
+  if (wanted === '') return commands;
+  return commands
+    .map((command) => ({ command, score: scoreOf(command, wanted) }))
+    .filter(({ score }) => score > 0)
+    .toSorted((one, other) => other.score - one.score)
+    .map(({ command }) => command);
+}
+
+/** The score of a command, 0 to hide it. Searches match every text, after all other commands. */
+function scoreOf({ id, word, also = '' }: Command, wanted: string): number {
+  if (id.startsWith(SEARCH)) return LEAST_RANK;
   const score = defaultFilter(word, wanted);
   if (score >= RANK_MIN) return score;
   return also.toLowerCase().includes(wanted.toLowerCase()) ? RANK_MIN : 0;
