@@ -45,4 +45,15 @@ describe.skipIf(!ready)('the usage chart', () => {
       expect(await violations(page)).toEqual([]);
     });
   });
+
+  test('on the overview of administrators has a legend with each colour of its bars', async () => {
+    await visit('/admin/overview', async (page) => {
+      const parts = page.locator('main svg rect');
+      await parts.first().waitFor();
+      const fills = new Set(await parts.evaluateAll((all) => all.map((part) => part.getAttribute('fill'))));
+      const swatches = page.locator('main dl [class*="bg-s"][aria-hidden]');
+      expect(await swatches.count()).toBeGreaterThanOrEqual(fills.size);
+      expect(await violations(page)).toEqual([]);
+    });
+  });
 });

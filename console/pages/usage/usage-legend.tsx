@@ -1,7 +1,5 @@
 /** The legend of the chart: each series with its sum, for the whole range or for the selected bar. */
-import { clsx } from 'clsx';
 import { type ReactNode, useState } from 'react';
-import { SERIES_TONES } from '../../components/chart-series.ts';
 import { LeaderList, LeaderRow, LeaderSum } from '../../components/leader-row.tsx';
 import { Money } from '../../components/money.tsx';
 import { stampText } from '../../components/time.tsx';
@@ -9,10 +7,9 @@ import { useTranslation } from '../../translation.ts';
 import { useBarText } from './bar-text.ts';
 import { useAmountWords } from './amount-text.ts';
 import type { UsageSearch } from './search.ts';
+import { SeriesName } from './series-name.tsx';
 import type { Bucket, Measure, Series, Sums } from './summary.ts';
 import { ViewButton } from './view-button.tsx';
-
-const SWATCH = 'drawn size-2.5 flex-none rounded-[2px]';
 
 interface LegendProps {
   search: UsageSearch;
@@ -46,16 +43,13 @@ export function Legend({ search, measure, series, sums, bucket, asOf }: LegendPr
           <LeaderRow
             key={one.key ?? 'others'}
             name={
-              <span className="flex min-w-0 items-center gap-2.5">
-                {measure !== 'rate' && (
-                  <span className={clsx(SWATCH, SERIES_TONES[index]?.swatch)} aria-hidden="true" />
-                )}
+              <SeriesName index={measure === 'rate' ? undefined : index}>
                 {one.key === undefined && !bucket ? (
                   <Others count={one.keys.length} open={listed} toggle={() => setListed(!listed)} />
                 ) : (
                   <span className="[overflow-wrap:anywhere]">{nameOf(one)}</span>
                 )}
-              </span>
+              </SeriesName>
             }
           >
             {value(bucket?.parts[index] ?? one.sums)}

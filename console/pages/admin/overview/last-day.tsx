@@ -4,14 +4,16 @@ import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { BarChart } from '../../../components/bar-chart.tsx';
 import { useDurationText } from '../../../components/duration.ts';
 import { Segmented } from '../../../components/field.tsx';
+import { LeaderList, LeaderRow, LeaderSum } from '../../../components/leader-row.tsx';
 import { Money, moneyText } from '../../../components/money.tsx';
 import { utcDayText } from '../../../components/time.tsx';
 import { useTranslation } from '../../../translation.ts';
 import { useAmountWords } from '../../usage/amount-text.ts';
 import { barLabel, useBarText } from '../../usage/bar-text.ts';
 import { MEASURES } from '../../usage/search.ts';
+import { SeriesName } from '../../usage/series-name.tsx';
 import type { Span } from '../../usage/span.ts';
-import { barsOf, bucketsOf, type Measure, seriesOf, sumsOf } from '../../usage/summary.ts';
+import { barsOf, bucketsOf, type Measure, type Series, seriesOf, sumsOf } from '../../usage/summary.ts';
 import type { Overview } from './documents.ts';
 
 const TimesPanel = lazy(async () => ({ default: (await import('../../usage/times-panel.tsx')).TimesPanel }));
@@ -150,12 +152,52 @@ function Hours({ models, span, measure, onSelect }: HoursProps) {
       })),
   });
   return (
-    <BarChart
-      label={t('admin.overview.byHour')}
-      bars={bars}
-      selected={undefined}
-      words={gridWords}
-      onSelect={onSelect}
-    />
+    <div className="grid grid-cols-[1fr_300px] gap-x-9 gap-y-6 max-xl:grid-cols-1">
+      <div className="min-w-0">
+        <BarChart
+          label={t('admin.overview.byHour')}
+          bars={bars}
+          selected={undefined}
+          words={gridWords}
+          onSelect={onSelect}
+        />
+      </div>
+      <Legend {...{ models, measure, series }} />
+    </div>
+  );
+}
+
+interface LegendProps extends Pick<HoursProps, 'models' | 'measure'> {
+  series: readonly Series[];
+}
+
+/** Each series with its sum of the last 24 hours. */
+function Legend({ models: { totals }, measure, series }: LegendProps) {
+  const { t, i18n } = useTranslation();
+  const { textOf } = useAmountWords(measure);
+  const shown = new Intl.NumberFormat(i18n.language).format(totals.requests);
+  return (
+    <div className="min-w-0">
+      <p className="mb-2 text-hint text-ink-3">{t('usage.model')}</p>
+      <LeaderList>
+        {series.map(({ key, keys, label, sums }, index) => (
+          <LeaderRow
+            key={key ?? 'others'}
+            name={
+              <SeriesName index={measure === 'rate' ? undefined : index}>
+                <span className="[overflow-wrap:anywhere]">
+                  {key === undefined ? t('admin.overview.others', { count: keys.length }) : label}
+                </span>
+              </SeriesName>
+            }
+          >
+            {measure === 'cost' ? <Money amount={sums.cost} className="font-semibold" /> : textOf(sums)}
+          </LeaderRow>
+        ))}
+        <LeaderSum name={t('usage.count', { count: totals.requests, shown })}>
+          <Money amount={totals.cost} />
+        </LeaderSum>
+      </LeaderList>
+    </div>
   );
 }
