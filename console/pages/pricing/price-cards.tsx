@@ -38,7 +38,7 @@ function Card({ model, group }: { model: Model; group: PriceGroup }) {
           <code className="text-chat font-semibold">{model.name}</code>
         </Link>
         <CopyIcon text={model.name} label={t('copy.name', { name: model.name })} />
-        <span className="leader !mb-0 !self-center" aria-hidden="true" />
+        <span className="leader mt-3.5 !self-center" aria-hidden="true" />
         <span className="text-section font-normal">
           <Price model={model} group={group} />
         </span>
