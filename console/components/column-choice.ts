@@ -1,5 +1,5 @@
 /** Which columns of a table are shown. The browser keeps the choice; columns that are added later appear. */
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import { recall, remember } from './device-storage.ts';
 
 interface ChoosableColumn {
@@ -18,7 +18,10 @@ const STORED = 'columns.';
 /** The choice of the table with this name; without a name, the choice cannot be stored. */
 export function useColumnChoice(name: string | undefined): ColumnChoice {
   const [changed, setChanged] = useState(() => readChoice(name === undefined ? '' : recall(STORED + name)));
-  const isShown = ({ id, meta }: ChoosableColumn) => changed.get(id) ?? meta?.optional !== true;
+  const isShown = useCallback(
+    ({ id, meta }: ChoosableColumn) => changed.get(id) ?? meta?.optional !== true,
+    [changed],
+  );
   const show = ({ id }: ChoosableColumn, on: boolean) => {
     const next = new Map(changed).set(id, on);
     if (name !== undefined) remember(STORED + name, writeChoice(next));

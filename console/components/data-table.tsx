@@ -4,11 +4,12 @@
  */
 import { type Cell, type ReactTable, useTable } from '@tanstack/react-table';
 import { clsx } from 'clsx';
-import { Fragment, type ReactNode } from 'react';
+import { Fragment, type ReactNode, useDeferredValue, useMemo } from 'react';
 import { useColumnChoice } from './column-choice.ts';
 import { usePhone } from './store.ts';
-import { TableHead } from './table-head.tsx';
 import { RowBox } from './table-checks.tsx';
+import { ChoiceContext, SortingContext } from './table-context.ts';
+import { TableHead } from './table-head.tsx';
 import { TableRegion } from './table-region.tsx';
 import { TableTools } from './table-tools.tsx';
 import { type Column, FEATURES, type Features, type Selection, type Sorting } from './table-types.ts';
@@ -35,43 +36,67 @@ interface DataTableProps<Row extends object> {
   selection?: Selection<Row> | undefined;
 }
 
-/** A table on wide screens, a list of cards on a phone. */
-export function DataTable<Row extends object>({ columns, rows, idOf, name, ...look }: DataTableProps<Row>) {
+/**
+ * A table on wide screens, a list of cards on a phone. After a press, the browser shows the header and the
+ * checkboxes first. The rows follow in short tasks, so that many rows delay no further input.
+ */
+export function DataTable<Row extends object>(props: DataTableProps<Row>) {
+  const { name, columns, sorting, selection, ...rest } = props;
   const choice = useColumnChoice(name);
   const phone = usePhone();
-  const shown = name === undefined || phone ? columns : columns.filter(choice.isShown);
-  const table = useTable({ features: FEATURES, columns: shown, data: rows, getRowId: idOf });
+  const { isShown } = choice;
+  const shown = useMemo(
+    () => (name === undefined || phone ? columns : columns.filter(isShown)),
+    [name, phone, columns, isShown],
+  );
+  const drawn = useDeferredValue(
+    <Drawn {...rest} columns={shown} phone={phone} nameOf={selection?.nameOf} />,
+  );
   return (
     <>
-      {(name !== undefined || (phone && look.sorting)) && (
+      {(name !== undefined || (phone && sorting)) && (
         <TableTools
-          label={look.label}
+          label={rest.label}
           columns={columns}
-          sorting={look.sorting}
+          sorting={sorting}
           phone={phone}
           choice={name === undefined ? undefined : choice}
         />
       )}
-      {phone ? <Cards {...look} table={table} /> : <Table {...look} table={table} />}
+      <SortingContext value={sorting}>
+        {selection ? <ChoiceContext value={selection}>{drawn}</ChoiceContext> : drawn}
+      </SortingContext>
     </>
   );
 }
 
-interface DrawnProps<Row extends object> extends Omit<
-  DataTableProps<Row>,
-  'columns' | 'rows' | 'idOf' | 'name'
+interface DrawnProps<Row extends object> extends Omit<DataTableProps<Row>, 'name' | 'sorting' | 'selection'> {
+  /** Whether the rows are cards. */
+  phone: boolean;
+  /** The name of a row, for the label of its checkbox; undefined for rows without checkboxes. */
+  nameOf: ((row: Row) => string) | undefined;
+}
+
+function Drawn<Row extends object>({ columns, rows, idOf, phone, ...look }: DrawnProps<Row>) {
+  const table = useTable({ features: FEATURES, columns, data: rows, getRowId: idOf });
+  return phone ? <Cards {...look} table={table} /> : <Table {...look} table={table} />;
+}
+
+interface TableProps<Row extends object> extends Omit<
+  DrawnProps<Row>,
+  'columns' | 'rows' | 'idOf' | 'phone'
 > {
   table: ReactTable<Features, Row>;
 }
 
-function Cards<Row extends object>({ label, table, card, below, selection }: DrawnProps<Row>) {
+function Cards<Row extends object>({ label, table, card, below, nameOf }: TableProps<Row>) {
   return (
     <ul aria-label={label} className="-mx-4 border-t border-line">
-      {table.getRowModel().rows.map((row) => (
-        <li key={row.id} className={clsx(CARD, selection && 'flex items-start gap-3')}>
-          {selection && <RowBox selection={selection} id={row.id} row={row.original} />}
-          {selection ? <div className="min-w-0 flex-1">{card(row.original)}</div> : card(row.original)}
-          {below?.(row.original)}
+      {table.getRowModel().rows.map(({ id, original }) => (
+        <li key={id} className={clsx(CARD, nameOf && 'flex items-start gap-3')}>
+          {nameOf && <RowBox id={id} name={nameOf(original)} />}
+          {nameOf ? <div className="min-w-0 flex-1">{card(original)}</div> : card(original)}
+          {below?.(original)}
         </li>
       ))}
     </ul>
@@ -88,46 +113,48 @@ const ROW =
   'relative border-b border-line transition-colors duration-[120ms] hover:bg-hover ' +
   'has-[[data-row-box]:checked]:bg-accent-soft [&_:is(button,label)]:relative';
 
-function Table<Row extends object>({
-  label,
-  table,
-  dense = false,
-  sorting,
-  selection,
-  below,
-}: DrawnProps<Row>) {
+function Table<Row extends object>({ label, table, dense = false, nameOf, below }: TableProps<Row>) {
   const { rows } = table.getRowModel();
   return (
     <TableRegion label={label}>
       <table className="w-full border-collapse text-table" aria-label={label}>
-        <TableHead table={table} sorting={sorting} selection={selection} />
+        <TableHead table={table} chooses={nameOf !== undefined} />
         <tbody>
           {rows.map((row) => (
             <Fragment key={row.id}>
               <tr className={clsx(ROW, dense ? 'h-[38px]' : 'h-11')}>
-                {selection && (
+                {nameOf && (
                   <td className="w-8 pl-3">
-                    <RowBox selection={selection} id={row.id} row={row.original} />
+                    <RowBox id={row.id} name={nameOf(row.original)} />
                   </td>
                 )}
-                {row.getAllCells().map((cell) => (
-                  <td
-                    key={cell.id}
-                    className={clsx(
-                      'px-3 py-0.5',
-                      cell.column.columnDef.meta?.right === true ? 'text-right' : 'text-left',
-                    )}
-                  >
-                    {renderCell(cell)}
-                  </td>
-                ))}
+                <Cells cells={row.getAllCells()} />
               </tr>
-              <Below columns={row.getAllCells().length + (selection ? 1 : 0)}>{below?.(row.original)}</Below>
+              <Below columns={row.getAllCells().length + (nameOf ? 1 : 0)}>{below?.(row.original)}</Below>
             </Fragment>
           ))}
         </tbody>
       </table>
     </TableRegion>
+  );
+}
+
+/** The cells of a row. They are drawn again only if the row or the columns are other objects. */
+function Cells<Row extends object>({ cells }: { cells: readonly Cell<Features, Row>[] }) {
+  return useMemo(
+    () =>
+      cells.map((cell) => (
+        <td
+          key={cell.id}
+          className={clsx(
+            'px-3 py-0.5',
+            cell.column.columnDef.meta?.right === true ? 'text-right' : 'text-left',
+          )}
+        >
+          {renderCell(cell)}
+        </td>
+      )),
+    [cells],
   );
 }
 

@@ -160,6 +160,7 @@ export function Segmented<Value extends string>({
       {options.map((option) => (
         <label
           key={option.value}
+          data-chosen={option.value === value || undefined}
           className={clsx(
             'flex h-7 cursor-pointer items-center justify-center ' +
               'gap-1.5 rounded-chip text-table whitespace-nowrap touch:h-10',

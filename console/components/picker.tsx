@@ -26,7 +26,11 @@ export function Picker({ label, groups, value, onChange }: PickerProps) {
           </div>
           <div className="flex flex-wrap gap-2">
             {options.map((option) => (
-              <label key={option.value} className={clsx(CHIP, option.value === value ? CHOSEN : OTHER)}>
+              <label
+                key={option.value}
+                data-chosen={option.value === value || undefined}
+                className={clsx(CHIP, option.value === value ? CHOSEN : OTHER)}
+              >
                 <input
                   type="radio"
                   name={name}

@@ -1,21 +1,21 @@
 /** The checkboxes of a table: one on each row, and one in the header for all rows of the page. */
-import { useEffect, useRef } from 'react';
+import { use, useEffect, useRef } from 'react';
 import { useTranslation } from '../translation.ts';
-import type { Selection } from './table-types.ts';
+import { ChoiceContext } from './table-context.ts';
 
-interface RowBoxProps<Row extends object> {
-  selection: Selection<Row>;
+interface RowBoxProps {
   id: string;
-  row: Row;
+  /** The name of the row. */
+  name: string;
 }
 
 // The label enlarges the target and lies above the link that covers the row.
 const TARGET = 'relative z-[1] -m-2 inline-flex items-center justify-center p-2 touch:-m-3.5 touch:p-3.5';
 
 /** The checkbox of a row. */
-export function RowBox<Row extends object>({ selection, id, row }: RowBoxProps<Row>) {
+export function RowBox({ id, name }: RowBoxProps) {
   const { t } = useTranslation();
-  const { chosen, onChoose, nameOf } = selection;
+  const { chosen, onChoose } = use(ChoiceContext);
   const change = (on: boolean) => {
     const next = new Set(chosen);
     if (on) next.add(id);
@@ -28,7 +28,7 @@ export function RowBox<Row extends object>({ selection, id, row }: RowBoxProps<R
         type="checkbox"
         className="checkbox"
         data-row-box
-        aria-label={t('table.choose', { name: nameOf(row) })}
+        aria-label={t('table.choose', { name })}
         checked={chosen.has(id)}
         onChange={(event) => change(event.currentTarget.checked)}
       />
@@ -36,15 +36,10 @@ export function RowBox<Row extends object>({ selection, id, row }: RowBoxProps<R
   );
 }
 
-interface PageBoxProps<Row extends object> {
-  selection: Selection<Row>;
-  /** The ids of all rows of the page. */
-  ids: readonly string[];
-}
-
-/** The checkbox for all rows of the page; mixed if only some are chosen. */
-export function PageBox<Row extends object>({ selection: { chosen, onChoose }, ids }: PageBoxProps<Row>) {
+/** The checkbox for all rows of the page, which have these ids; mixed if only some are chosen. */
+export function PageBox({ ids }: { ids: readonly string[] }) {
   const { t } = useTranslation();
+  const { chosen, onChoose } = use(ChoiceContext);
   const box = useRef<HTMLInputElement>(null);
   const count = ids.filter((id) => chosen.has(id)).length;
   const isAll = count === ids.length && count > 0;

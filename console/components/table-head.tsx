@@ -2,15 +2,17 @@
 import type { Header, ReactTable } from '@tanstack/react-table';
 import { clsx } from 'clsx';
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
+import { use } from 'react';
 import { useTranslation } from '../translation.ts';
 import { nextOrder, orderOf } from './sort-order.ts';
 import { PageBox } from './table-checks.tsx';
-import type { Features, Selection, Sorting } from './table-types.ts';
+import { SortingContext } from './table-context.ts';
+import type { Features } from './table-types.ts';
 
 interface HeadProps<Row extends object> {
   table: ReactTable<Features, Row>;
-  sorting: Sorting | undefined;
-  selection: Selection<Row> | undefined;
+  /** Whether the rows have checkboxes. */
+  chooses: boolean;
 }
 
 // The frame of the page defines --bar, the height of its top bar. The line is a shadow, because a border of a
@@ -20,18 +22,18 @@ const HEAD =
   'shadow-[inset_0_-1px_0_var(--line-strong)]';
 
 /** The row. */
-export function TableHead<Row extends object>({ table, sorting, selection }: HeadProps<Row>) {
+export function TableHead<Row extends object>({ table, chooses }: HeadProps<Row>) {
   return (
     <thead>
       {table.getHeaderGroups().map((group) => (
         <tr key={group.id} className="h-[33px]">
-          {selection && (
+          {chooses && (
             <th scope="col" className={clsx(HEAD, 'w-8 !pr-0 text-left')}>
-              <PageBox selection={selection} ids={table.getRowModel().rows.map(({ id }) => id)} />
+              <PageBox ids={table.getRowModel().rows.map(({ id }) => id)} />
             </th>
           )}
           {group.headers.map((header) => (
-            <HeadCell key={header.id} table={table} header={header} sorting={sorting} />
+            <HeadCell key={header.id} table={table} header={header} />
           ))}
         </tr>
       ))}
@@ -39,11 +41,12 @@ export function TableHead<Row extends object>({ table, sorting, selection }: Hea
   );
 }
 
-interface CellProps<Row extends object> extends Pick<HeadProps<Row>, 'table' | 'sorting'> {
+interface CellProps<Row extends object> extends Pick<HeadProps<Row>, 'table'> {
   header: Header<Features, Row>;
 }
 
-function HeadCell<Row extends object>({ table, header, sorting }: CellProps<Row>) {
+function HeadCell<Row extends object>({ table, header }: CellProps<Row>) {
+  const sorting = use(SortingContext);
   const { right = false, silent = false, sort } = header.column.columnDef.meta ?? {};
   const order = orderOf(sorting?.value);
   const present = order?.column === header.column.id ? order.direction : undefined;

@@ -1,5 +1,14 @@
 import { afterEach, expect, it } from 'vitest';
-import { dateText, exactText, relative, setTimeZone, stampText, timeTexts, utcDayText } from './time.tsx';
+import {
+  dateText,
+  exactText,
+  formatOf,
+  relative,
+  setTimeZone,
+  stampText,
+  timeTexts,
+  utcDayText,
+} from './time.tsx';
 
 const NEW_YEAR = new Date('2026-12-31T12:30:05Z');
 
@@ -20,6 +29,16 @@ it('the zone of the profile also decides whether a date shows its year', () => {
   expect(relative(NEW_YEAR, later, 'en')).toBe('1 Jan');
   setTimeZone('UTC');
   expect(relative(NEW_YEAR, later, 'en')).toBe('31 Dec 2026');
+});
+
+it('a format is made once for each language and zone', () => {
+  const year = () => formatOf('en', { year: 'numeric' });
+  setTimeZone('Pacific/Auckland');
+  const first = year();
+  expect(year()).toBe(first);
+  setTimeZone('UTC');
+  expect(year().format(NEW_YEAR)).toBe('2026');
+  expect(formatOf('zh-CN', { year: 'numeric' })).not.toBe(year());
 });
 
 it('a day of the calendar of the service stays the same in every zone', () => {

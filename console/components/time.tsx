@@ -34,15 +34,18 @@ export function useTimeZone(name: string | undefined): boolean {
   return applied !== undefined;
 }
 
+// The browser needs more time to make a format than to use it a hundred times, and tables show many times.
+const formats = new Map<string, Intl.DateTimeFormat>();
+
 /**
  * A date format in this language and the current time zone. Every text for a time is made by such a format.
  */
 export function formatOf(language: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const timeZone = zone.get();
-  return new Intl.DateTimeFormat(localeOf(language), {
-    ...(timeZone !== undefined && { timeZone }),
-    ...options,
-  });
+  const all = { timeZone: zone.get(), ...options };
+  const name = language + JSON.stringify(all);
+  const known = formats.get(name) ?? new Intl.DateTimeFormat(localeOf(language), all);
+  formats.set(name, known);
+  return known;
 }
 
 function isKnown(name: string): boolean {

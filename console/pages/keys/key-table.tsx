@@ -1,6 +1,7 @@
 /** The list of keys, as a table and as cards. */
 import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
+import { useMemo } from 'react';
 import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import type { Selection, Sorting } from '../../components/table-types.ts';
@@ -24,6 +25,7 @@ interface KeyTableProps {
 /** The keys of one page. */
 export function KeyTable({ keys, open, sorting, selection }: KeyTableProps) {
   const { t } = useTranslation();
+  const columns = useMemo(() => columnsOf(t, keys, open), [t, keys, open]);
   return (
     <DataTable
       label={t('keys.title')}
@@ -32,7 +34,7 @@ export function KeyTable({ keys, open, sorting, selection }: KeyTableProps) {
       selection={selection}
       rows={keys}
       idOf={({ id }) => id}
-      columns={columnsOf(t, keys, open)}
+      columns={columns}
       card={(key) => <KeyCard apiKey={key} open={open} />}
     />
   );

@@ -1,7 +1,7 @@
 /** The keys of the account: list, filters, and dialogs. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useCallback, useDeferredValue, useLayoutEffect, useRef, useState } from 'react';
 import { useQuery, useSubscription } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Button } from '../../components/button.tsx';
@@ -40,6 +40,8 @@ export function KeysPage() {
   useSubscription({ query: KeyChanges });
   const { dialog, open: setDialog } = useDialog(search, data?.viewer?.apiKeys.nodes ?? []);
   const phone = usePhone();
+  // The browser shows the pressed button first, then the dialog.
+  const shown = useDeferredValue(dialog);
   const first = data?.viewer?.apiKeys.totalCount === 0 && !isPart(search);
   const create = <CreateButton wide={phone} open={setDialog} />;
   return (
@@ -67,8 +69,8 @@ export function KeysPage() {
       )}
       {phone && !first && <ThumbBar>{create}</ThumbBar>}
       <Suspense>
-        {data?.viewer && dialog && (
-          <KeyDialogs dialog={dialog} onChange={setDialog} groups={data.viewer.allowedGroups} />
+        {data?.viewer && shown && (
+          <KeyDialogs dialog={shown} onChange={setDialog} groups={data.viewer.allowedGroups} />
         )}
       </Suspense>
     </>
@@ -85,12 +87,22 @@ function useDialog(search: KeysSearch, keys: readonly Key[]) {
   const edited = keys.find(({ id }) => id === search.open);
   const linked: KeyDialog | undefined =
     search.open === NEW_KEY ? { kind: 'create' } : edited && { kind: 'edit', key: edited };
-  const open = (dialog: KeyDialog | undefined) => {
-    const wanted = dialog?.kind === 'create' ? NEW_KEY : dialog?.kind === 'edit' ? dialog.key.id : undefined;
-    setStep(wanted === undefined ? dialog : undefined);
-    if (wanted !== search.open)
-      void navigate({ search: { ...search, open: wanted }, replace: wanted === undefined });
-  };
+  // The same function for every address, so that a new order does not draw all rows again.
+  const address = useRef(search);
+  useLayoutEffect(() => {
+    address.current = search;
+  });
+  const open = useCallback(
+    (dialog: KeyDialog | undefined) => {
+      const wanted =
+        dialog?.kind === 'create' ? NEW_KEY : dialog?.kind === 'edit' ? dialog.key.id : undefined;
+      setStep(wanted === undefined ? dialog : undefined);
+      const { current } = address;
+      if (wanted !== current.open)
+        void navigate({ search: { ...current, open: wanted }, replace: wanted === undefined });
+    },
+    [navigate],
+  );
   return { dialog: step ?? linked, open };
 }
 
@@ -158,11 +170,13 @@ function Keys({ connection, groups, search, open }: KeysProps) {
   );
 }
 
+const nameOf = ({ name }: Key): string => name;
+
 function KeyList({ connection, groups, search, open }: KeysProps & { connection: KeyConnection }) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/keys' });
   const { nodes, pageInfo } = connection;
-  const { chosen, clear, selection } = useSelection(nodes, ({ name }) => name);
+  const { chosen, clear, selection } = useSelection(nodes, nameOf);
   if (nodes.length === 0) {
     return <EmptyFiltered sentence={t('keys.filtered')} onClear={() => void navigate({ search: {} })} />;
   }

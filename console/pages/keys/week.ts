@@ -7,10 +7,8 @@ export function requestsByDay(
   now: number,
 ): number[] {
   const first = Date.parse(lastWeek(now).from);
-  return Array.from({ length: DAYS }, (_, index) => {
-    const start = first + index * DAY_MS;
-    return requestsOf(points.filter(({ at }) => Date.parse(at) >= start && Date.parse(at) < start + DAY_MS));
-  });
+  const byDay = Map.groupBy(points, ({ at }) => Math.floor((Date.parse(at) - first) / DAY_MS));
+  return Array.from({ length: DAYS }, (_, index) => requestsOf(byDay.get(index) ?? []));
 }
 
 /** The total number of requests. */

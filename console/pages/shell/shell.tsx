@@ -156,11 +156,13 @@ function Frame({ viewer, baseAddress, children }: FrameProps) {
   );
 }
 
-// For pages that fill the window and scroll inside, such as a chat.
+// For pages that fill the window and scroll inside, such as a chat. If a selector with :has() ended with `*`,
+// the browser would compute the styles of the whole page after each change of the page.
 const FULL =
   'has-[[data-full]]:flex has-[[data-full]]:h-[calc(100dvh-48px)] has-[[data-full]]:max-w-none! ' +
   'has-[[data-full]]:flex-none has-[[data-full]]:flex-col has-[[data-full]]:p-0! ' +
-  'has-[[data-full]]:[&>[data-banners]]:mb-0 has-[[data-full]]:[&>[data-banners]>*]:rounded-none ' +
+  'has-[[data-full]]:[&>[data-banners]]:mb-0 ' +
+  'has-[[data-full]]:[&>[data-banners]>.rounded-code]:rounded-none ' +
   'max-sm:has-[[data-full]]:h-[calc(100dvh-112px-env(safe-area-inset-bottom))]';
 
 // Paths that work before the policy is accepted: reading, data export, closing the account.

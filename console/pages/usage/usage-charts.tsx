@@ -1,6 +1,6 @@
 /** The chart of the usage page: cost, requests, tokens or failures over time, by model or key; or a table. */
 import { useNavigate } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense, useMemo } from 'react';
+import { createContext, lazy, memo, type ReactNode, Suspense, use, useDeferredValue, useMemo } from 'react';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { BarChart } from '../../components/bar-chart.tsx';
@@ -37,8 +37,19 @@ interface ChartsProps {
   filter: UsageConditions;
 }
 
-/** The chart. A selected bar filters the log and the legend, not the chart. */
-export function UsageCharts({ search, filter }: ChartsProps) {
+/** The present address, which the choices show at once. The charts follow it. */
+const PresentSearch = createContext<UsageSearch>({});
+
+/**
+ * The chart. A selected bar filters the log and the legend, not the chart. After a press, the browser shows
+ * the pressed choice first. The chart follows in short tasks, so that it delays no further input.
+ */
+export function UsageCharts(props: ChartsProps) {
+  const drawn = useDeferredValue(<Drawn {...props} />);
+  return <PresentSearch value={props.search}>{drawn}</PresentSearch>;
+}
+
+function Drawn({ search, filter }: ChartsProps) {
   const { days, from, to } = search;
   const span = useMemo(() => spanOf({ days, from, to }, Date.now()), [days, from, to]);
   const measure = search.measure ?? 'cost';
@@ -46,7 +57,7 @@ export function UsageCharts({ search, filter }: ChartsProps) {
     return <SumCharts {...{ search, filter, span, measure }} />;
   return (
     <Suspense fallback={<SkeletonRows rows={6} />}>
-      <UsageTimes {...{ search, filter, span, measure }} choices={<Choices search={search} />} />
+      <UsageTimes {...{ search, filter, span, measure }} choices={<Choices />} />
     </Suspense>
   );
 }
@@ -60,7 +71,8 @@ function SumCharts({ search, filter, span, measure }: ChartsProps & { span: Span
     return { range, before: rangeBefore(range), filter: conditions, groupBy, bucket };
   }, [span, filter, search.by]);
   const [{ data, error, fetching }, again] = useQuery({ query: SummaryQuery, variables });
-  const viewer = data?.viewer;
+  // The first answer is drawn at once, a later one in short tasks.
+  const viewer = useDeferredValue(data?.viewer) ?? data?.viewer;
   if (viewer) return <Charts {...{ search, span, measure }} now={viewer.now} before={viewer.before.series} />;
   if (error) {
     return (
@@ -83,7 +95,7 @@ interface LoadedProps {
   before: readonly SummaryPoint[];
 }
 
-function Charts({ search, measure, span, now, before }: LoadedProps) {
+const Charts = memo(function Charts({ search, measure, span, now, before }: LoadedProps) {
   const { t } = useTranslation();
   const series = seriesOf(now.groups, measure);
   const buckets = bucketsOf({ span, points: now.series, before, series, measure });
@@ -92,7 +104,7 @@ function Charts({ search, measure, span, now, before }: LoadedProps) {
     <section aria-label={t('usage.charts')} className="mb-8 border-b border-line pb-8">
       <div className="grid grid-cols-[1fr_300px] gap-x-9 gap-y-6 max-xl:grid-cols-1">
         <div className="min-w-0">
-          <ChartHead {...{ search, measure, span, now }} />
+          <ChartHead {...{ measure, span, now }} />
           <Suspense>
             {search.view === 'table' ? (
               <SummaryTable {...{ buckets, series, measure }} />
@@ -110,9 +122,9 @@ function Charts({ search, measure, span, now, before }: LoadedProps) {
       </div>
     </section>
   );
-}
+});
 
-function ChartHead({ search, measure, span, now }: Omit<LoadedProps, 'before'>) {
+function ChartHead({ measure, span, now }: Omit<LoadedProps, 'search' | 'before'>) {
   const { t } = useTranslation();
   const { textOf } = useAmountWords(measure);
   const days = daysIn(span);
@@ -136,13 +148,14 @@ function ChartHead({ search, measure, span, now }: Omit<LoadedProps, 'before'>) 
         part={Number(now.totals.cachedTokens)}
         all={measure === 'failed' || measure === 'rate' ? 0 : Number(now.totals.inputTokens)}
       />
-      <Choices search={search} />
+      <Choices />
     </div>
   );
 }
 
-function Choices({ search }: { search: UsageSearch }) {
+function Choices() {
   const { t } = useTranslation();
+  const search = use(PresentSearch);
   const navigate = useNavigate({ from: '/usage' });
   const set = (change: Partial<UsageSearch>) => void navigate({ search: { ...search, ...change } });
   return (
@@ -225,7 +238,7 @@ function Bars({ search, measure, buckets, series }: BucketsProps) {
       words={gridWords}
       onSelect={(id) =>
         void navigate({
-          search: { ...search, ...FIRST_PAGE, day: id === search.day ? undefined : id },
+          search: (present) => ({ ...present, ...FIRST_PAGE, day: id === present.day ? undefined : id }),
           resetScroll: false,
         })
       }

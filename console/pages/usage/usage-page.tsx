@@ -38,7 +38,8 @@ export function UsagePage() {
   const { t } = useTranslation();
   const search = useSearch({ from: '/signed-in/usage' });
   const filter = useConditions(search);
-  const open = search.receipt ?? search.request;
+  // The browser shows the pressed row first, then the receipt.
+  const open = useDeferredValue(search.receipt ?? search.request);
   const variables = {
     ...{ first: ROWS_PER_PAGE, ...pageVariables(search), filter },
     orderBy: orderBy(search.sort, ORDERS),
@@ -82,6 +83,15 @@ function useConditions({ receipt: _open, ...search }: UsageSearch): UsageConditi
   return useMemo((): UsageConditions => JSON.parse(text), [text]);
 }
 
+/** Returns the address of each receipt. Opening one leaves the function the same: no row is drawn again. */
+function useReceiptAddress({ receipt: _open, ...search }: UsageSearch): (requestId: string) => UsageSearch {
+  const text = JSON.stringify(search);
+  return useMemo(() => {
+    const others: UsageSearch = JSON.parse(text);
+    return (receipt) => ({ ...others, receipt });
+  }, [text]);
+}
+
 /** Closing removes the receipt from the address, and the filter of a pasted id. */
 function OpenReceipt({ requestId, search }: { requestId: string; search: UsageSearch }) {
   const navigate = useNavigate({ from: '/usage' });
@@ -112,6 +122,7 @@ function Log({ rows, pageInfo, search, filter }: LogProps) {
   const filtered = Object.keys(filter).length > 0;
   const newest = search.after === undefined && search.before === undefined && search.sort === undefined;
   const { shown, waiting, show } = useNewRows(rows, filter);
+  const toReceipt = useReceiptAddress(search);
   const all = newest ? shown : rows;
   const sort = (wanted: string) => {
     const change = { ...FIRST_PAGE, sort: wanted === NEWEST_FIRST ? undefined : wanted };
@@ -123,7 +134,7 @@ function Log({ rows, pageInfo, search, filter }: LogProps) {
       {all.length > 0 && (
         <UsageTable
           rows={all}
-          toReceipt={(id) => ({ ...search, receipt: id })}
+          toReceipt={toReceipt}
           sorting={{ value: search.sort ?? NEWEST_FIRST, onSort: sort }}
         />
       )}

@@ -1,6 +1,7 @@
 /** The rows of the usage log, as a table and as cards. */
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, CircleDot, CircleX, Gauge, type LucideIcon } from 'lucide-react';
+import { useMemo } from 'react';
 import { CopyIcon } from '../../components/copy.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import type { Sorting } from '../../components/table-types.ts';
@@ -30,8 +31,12 @@ interface UsageTableProps {
 /** The rows of one page. */
 export function UsageTable({ rows, toReceipt, sorting }: UsageTableProps & { sorting?: Sorting }) {
   const { t, i18n } = useTranslation();
-  const number = new Intl.NumberFormat(i18n.language);
-  const align = decimalsOf(rows.map(({ cost }) => cost));
+  const number = useMemo(() => new Intl.NumberFormat(i18n.language), [i18n.language]);
+  const align = useMemo(() => decimalsOf(rows.map(({ cost }) => cost)), [rows]);
+  const columns = useMemo(
+    () => [...whoColumns(t), ...tokenColumns(t, number, align), ...outcomeColumns(t, toReceipt)],
+    [t, number, align, toReceipt],
+  );
   return (
     <DataTable
       label={t('usage.requests')}
@@ -39,7 +44,7 @@ export function UsageTable({ rows, toReceipt, sorting }: UsageTableProps & { sor
       {...(sorting && { sorting })}
       rows={rows}
       idOf={({ id }) => id}
-      columns={[...whoColumns(t), ...tokenColumns(t, number, align), ...outcomeColumns(t, toReceipt)]}
+      columns={columns}
       dense
       card={(row) => <UsageCard {...{ row, number, toReceipt }} />}
     />

@@ -68,7 +68,7 @@ function Loaded({ search, span, measure, choices, summary }: UsageTimesProps & {
         selected={search.day}
         onSelect={(id) =>
           void navigate({
-            search: { ...search, ...FIRST_PAGE, day: id === search.day ? undefined : id },
+            search: (present) => ({ ...present, ...FIRST_PAGE, day: id === present.day ? undefined : id }),
             resetScroll: false,
           })
         }

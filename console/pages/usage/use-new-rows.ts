@@ -1,7 +1,7 @@
 /**
  * Rows that arrive while the log is open. They are added when the user asks, so that the list does not jump.
  */
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useSubscription } from 'urql';
 import { meets, type UsageConditions } from './conditions.ts';
 import { NewUsage, type UsageRow } from './documents.ts';
@@ -28,9 +28,12 @@ export function useNewRows(loaded: readonly UsageRow[], filter: UsageConditions)
   const fresh = arrived.filter(
     ({ id }, index) => !known.has(id) && arrived.findIndex((row) => row.id === id) === index,
   );
-  const loadedIds = new Set(loaded.map(({ id }) => id));
+  const shown = useMemo(() => {
+    const loadedIds = new Set(loaded.map(({ id }) => id));
+    return [...added.filter(({ id }) => !loadedIds.has(id)), ...loaded];
+  }, [added, loaded]);
   return {
-    shown: [...added.filter(({ id }) => !loadedIds.has(id)), ...loaded],
+    shown,
     waiting: fresh.length,
     show: () => {
       setAdded([...fresh, ...added]);

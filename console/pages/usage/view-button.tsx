@@ -13,7 +13,10 @@ export function ViewButton({ search }: { search: UsageSearch }) {
       type="button"
       className="font-[550] text-accent touch:h-11"
       onClick={() =>
-        void navigate({ search: { ...search, view: table ? undefined : 'table' }, resetScroll: false })
+        void navigate({
+          search: (present) => ({ ...present, view: table ? undefined : 'table' }),
+          resetScroll: false,
+        })
       }
     >
       {table ? t('usage.showChart') : t('usage.showTable')}

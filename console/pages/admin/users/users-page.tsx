@@ -121,9 +121,11 @@ interface UserTableProps {
   sorting: Sorting;
 }
 
+const emailOf = ({ email }: AdminUser): string => email;
+
 function UserTable({ users, onTask, sorting }: UserTableProps) {
   const { t } = useTranslation();
-  const { chosen, clear, selection } = useSelection(users, ({ email }) => email);
+  const { chosen, clear, selection } = useSelection(users, emailOf);
   return (
     <>
       <DataTable
