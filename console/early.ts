@@ -67,15 +67,19 @@ function noteForm({ target }: Event): void {
   if (target instanceof HTMLFormElement) sentForm = target;
 }
 
+/** Notes no more forms: from now on the page handles them. */
+export function stopNotingForms(): void {
+  document.removeEventListener('submit', noteForm);
+}
+
 /**
- * The form that the visitor has sent before the scripts of its page arrived; undefined if there is none. The
- * page sends that form again.
+ * The form that the visitor has sent before the scripts of its page arrived; undefined if there is none, or if
+ * the page no longer shows it. The page sends that form again. Later calls return undefined.
  */
 export function takeEarlyForm(): HTMLFormElement | undefined {
-  document.removeEventListener('submit', noteForm);
   const form = sentForm;
   sentForm = undefined;
-  return form;
+  return form?.isConnected === true ? form : undefined;
 }
 
 /** Forgets all early answers. Call this at sign-in and sign-out, before a mutation, and after a failure. */

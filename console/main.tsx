@@ -3,6 +3,7 @@ import './styles.css';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 import { followSystemTheme } from './components/theme.ts';
 import { Console } from './console.tsx';
+import { stopNotingForms } from './early.ts';
 import { startI18n } from './i18n.ts';
 import { consoleRouter } from './routes.tsx';
 
@@ -12,7 +13,9 @@ if (!place) throw new Error('index.html has no #root');
 const router = consoleRouter();
 followSystemTheme();
 await startI18n();
-if (await canHydrate()) hydrateRoot(place, <Console router={router} />);
+const isContinued = await canHydrate();
+stopNotingForms();
+if (isContinued) hydrateRoot(place, <Console router={router} />);
 else start();
 
 /** Whether the HTML already shows this page. Loads the page, so that its first rendering is the same. */
