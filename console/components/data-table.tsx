@@ -49,9 +49,10 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
     () => (name === undefined || phone ? columns : columns.filter(isShown)),
     [name, phone, columns, isShown],
   );
-  const drawn = useDeferredValue(
-    <Drawn {...rest} columns={shown} phone={phone} nameOf={selection?.nameOf} />,
-  );
+  const now = <Drawn {...rest} columns={shown} phone={phone} nameOf={selection?.nameOf} />;
+  const later = useDeferredValue(now);
+  // Content below a row may ask the service. React would begin such a rendering again with each request.
+  const drawn = rest.below ? now : later;
   return (
     <>
       {(name !== undefined || (phone && sorting)) && (

@@ -1,7 +1,7 @@
 /** The keys of the account: list, filters, and dialogs. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { lazy, Suspense, useCallback, useDeferredValue, useLayoutEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useCallback, useLayoutEffect, useRef, useState } from 'react';
 import { useQuery, useSubscription } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Button } from '../../components/button.tsx';
@@ -40,8 +40,6 @@ export function KeysPage() {
   useSubscription({ query: KeyChanges });
   const { dialog, open: setDialog } = useDialog(search, data?.viewer?.apiKeys.nodes ?? []);
   const phone = usePhone();
-  // The browser shows the pressed button first, then the dialog.
-  const shown = useDeferredValue(dialog);
   const first = data?.viewer?.apiKeys.totalCount === 0 && !isPart(search);
   const create = <CreateButton wide={phone} open={setDialog} />;
   return (
@@ -69,8 +67,8 @@ export function KeysPage() {
       )}
       {phone && !first && <ThumbBar>{create}</ThumbBar>}
       <Suspense>
-        {data?.viewer && shown && (
-          <KeyDialogs dialog={shown} onChange={setDialog} groups={data.viewer.allowedGroups} />
+        {data?.viewer && dialog && (
+          <KeyDialogs dialog={dialog} onChange={setDialog} groups={data.viewer.allowedGroups} />
         )}
       </Suspense>
     </>

@@ -1,6 +1,6 @@
 /** The chart of the usage page: cost, requests, tokens or failures over time, by model or key; or a table. */
 import { useNavigate } from '@tanstack/react-router';
-import { createContext, lazy, memo, type ReactNode, Suspense, use, useDeferredValue, useMemo } from 'react';
+import { createContext, lazy, type ReactNode, Suspense, use, useDeferredValue, useMemo } from 'react';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { BarChart } from '../../components/bar-chart.tsx';
@@ -45,11 +45,14 @@ const PresentSearch = createContext<UsageSearch>({});
  * the pressed choice first. The chart follows in short tasks, so that it delays no further input.
  */
 export function UsageCharts(props: ChartsProps) {
-  const drawn = useDeferredValue(<Drawn {...props} />);
-  return <PresentSearch value={props.search}>{drawn}</PresentSearch>;
+  return (
+    <PresentSearch value={props.search}>
+      <Asking {...props} />
+    </PresentSearch>
+  );
 }
 
-function Drawn({ search, filter }: ChartsProps) {
+function Asking({ search, filter }: ChartsProps) {
   const { days, from, to } = search;
   const span = useMemo(() => spanOf({ days, from, to }, Date.now()), [days, from, to]);
   const measure = search.measure ?? 'cost';
@@ -71,9 +74,13 @@ function SumCharts({ search, filter, span, measure }: ChartsProps & { span: Span
     return { range, before: rangeBefore(range), filter: conditions, groupBy, bucket };
   }, [span, filter, search.by]);
   const [{ data, error, fetching }, again] = useQuery({ query: SummaryQuery, variables });
-  // The first answer is drawn at once, a later one in short tasks.
-  const viewer = useDeferredValue(data?.viewer) ?? data?.viewer;
-  if (viewer) return <Charts {...{ search, span, measure }} now={viewer.now} before={viewer.before.series} />;
+  const viewer = data?.viewer;
+  const charts = viewer && (
+    <Charts {...{ search, span, measure }} now={viewer.now} before={viewer.before.series} />
+  );
+  // The first answer is drawn at once. Nothing in this element asks the service: see the decision.
+  const drawn = useDeferredValue(charts) ?? charts;
+  if (drawn) return drawn;
   if (error) {
     return (
       <Failure
@@ -95,7 +102,7 @@ interface LoadedProps {
   before: readonly SummaryPoint[];
 }
 
-const Charts = memo(function Charts({ search, measure, span, now, before }: LoadedProps) {
+function Charts({ search, measure, span, now, before }: LoadedProps) {
   const { t } = useTranslation();
   const series = seriesOf(now.groups, measure);
   const buckets = bucketsOf({ span, points: now.series, before, series, measure });
@@ -122,7 +129,7 @@ const Charts = memo(function Charts({ search, measure, span, now, before }: Load
       </div>
     </section>
   );
-});
+}
 
 function ChartHead({ measure, span, now }: Omit<LoadedProps, 'search' | 'before'>) {
   const { t } = useTranslation();

@@ -38,8 +38,7 @@ export function UsagePage() {
   const { t } = useTranslation();
   const search = useSearch({ from: '/signed-in/usage' });
   const filter = useConditions(search);
-  // The browser shows the pressed row first, then the receipt.
-  const open = useDeferredValue(search.receipt ?? search.request);
+  const open = search.receipt ?? search.request;
   const variables = {
     ...{ first: ROWS_PER_PAGE, ...pageVariables(search), filter },
     orderBy: orderBy(search.sort, ORDERS),
