@@ -35,22 +35,19 @@ export function useTimeZone(name: string | undefined): boolean {
 }
 
 // The browser needs more time to make a format than to use it a hundred times, and tables show many times.
-const formats = new Map<string, Intl.DateTimeFormat>();
+const formats: Record<string, Intl.DateTimeFormat> = {};
 
 /**
  * A date format in this language and the current time zone. Every text for a time is made by such a format.
  */
 export function formatOf(language: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const all = { timeZone: zone.get(), ...options };
-  const name = language + JSON.stringify(all);
-  const known = formats.get(name) ?? new Intl.DateTimeFormat(localeOf(language), all);
-  formats.set(name, known);
-  return known;
+  return (formats[language + JSON.stringify(all)] ??= new Intl.DateTimeFormat(localeOf(language), all));
 }
 
 function isKnown(name: string): boolean {
   try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
+    return Boolean(formatOf('en', { timeZone: name }));
   } catch {
     return false;
   }
