@@ -21,7 +21,13 @@ const zone = createStore<string | undefined>(undefined);
 
 /** Sets the time zone of all times. Uses the device's time zone if `name` is undefined or unknown. */
 export function setTimeZone(name: string | undefined): void {
-  zone.set(name !== undefined && isKnown(name) ? name : undefined);
+  try {
+    // Throws a RangeError for an unknown name.
+    formatOf('en', { timeZone: name });
+    zone.set(name);
+  } catch {
+    zone.set(undefined);
+  }
 }
 
 /** Sets the time zone of all times. Returns whether a time zone has been set. */
@@ -45,20 +51,12 @@ export function formatOf(language: string, options: Intl.DateTimeFormatOptions):
   return (formats[language + JSON.stringify(all)] ??= new Intl.DateTimeFormat(localeOf(language), all));
 }
 
-function isKnown(name: string): boolean {
-  try {
-    return Boolean(formatOf('en', { timeZone: name }));
-  } catch {
-    return false;
-  }
-}
-
 /** A time less than a day before or after `now` as "34 s ago" or "in 3 hr"; any other time as a date. */
 export function relative(at: Date, now: number, language: string): string {
   const age = now - at.getTime();
-  if (Math.abs(age) >= DAY_MS) return dateWithoutCurrentYear(at, now, language);
-  const format = new Intl.RelativeTimeFormat(localeOf(language), { numeric: 'always', style: 'narrow' });
   const size = Math.abs(age);
+  if (size >= DAY_MS) return dateWithoutCurrentYear(at, now, language);
+  const format = new Intl.RelativeTimeFormat(localeOf(language), { numeric: 'always', style: 'narrow' });
   if (size < MINUTE_MS) return format.format(-Math.round(age / SECOND_MS), 'second');
   if (size < HOUR_MS) return format.format(-Math.round(age / MINUTE_MS), 'minute');
   return format.format(-Math.round(age / HOUR_MS), 'hour');
@@ -93,7 +91,7 @@ export function stampText(at: Date, language: string, seconds = false): string {
     hour: '2-digit',
     minute: '2-digit',
     hourCycle: 'h23',
-    ...(seconds ? { second: '2-digit' } : {}),
+    ...(seconds && { second: '2-digit' }),
   }).format(at);
   const day = formatOf(language, { day: 'numeric', month: 'short' }).format(at);
   return `${day} ${clock}`;
