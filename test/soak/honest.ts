@@ -8,6 +8,7 @@ import { runClient } from '../chaos/clients.ts';
 import type { Attempt } from '../chaos/clients.ts';
 import type { Random } from '../chaos/random.ts';
 import { addKey } from '../house.ts';
+import type { Customer } from '../house.ts';
 import type { Site } from './site.ts';
 
 /** One thing that an honest client did. */
@@ -53,8 +54,12 @@ export async function startHonest(
     ...clients,
     repeat('upload', PAUSE_MS, () => upload(site)),
     repeat('realtime', PAUSE_MS, () => converse(site)),
-    repeat('console query', PAUSE_MS, () => readConsole(site)),
-    repeat('console socket', PAUSE_MS, () => readOverSocket(site)),
+    repeat('console query', PAUSE_MS, inTurn(site.people, readConsole)),
+    repeat(
+      'console socket',
+      PAUSE_MS,
+      inTurn(site.people, (person) => readOverSocket(site, person)),
+    ),
     repeat('console page', PAUSE_MS, () => readPage(site)),
     repeat(LIVEZ.control, PROBE_EVERY_MS, () => probe(site.target.controlPort)),
     repeat(LIVEZ.node, PROBE_EVERY_MS, () => probe(site.target.nodePort)),
@@ -85,6 +90,19 @@ function observed(attempt: Attempt): Observation[] {
   if (left && milliseconds < LIMIT_MS) return [];
   const failure = finished ? undefined : `${status ?? 'no answer'} ${reason ?? (left ? 'late' : 'cut')}`;
   return [{ kind: streamed ? 'chat stream' : 'chat', startedAt, milliseconds, failure }];
+}
+
+/** Acts for another one of the customers at each call. */
+function inTurn(
+  customers: readonly Customer[],
+  act: (customer: Customer) => Promise<void>,
+): () => Promise<void> {
+  let turn = 0;
+  return async () => {
+    const customer = customers[turn % customers.length];
+    turn += 1;
+    if (customer) await act(customer);
+  };
 }
 
 interface Repeated {
@@ -151,14 +169,14 @@ function converse({ house, honest }: Site): Promise<void> {
 
 const PAGE = '{ viewer { id wallet { id balance } } catalog(first: 10) { nodes { id name } } }';
 
-async function readConsole({ honest }: Site): Promise<void> {
-  const { viewer } = await honest.api.query<{ viewer: { id: string } | null }>(PAGE);
+async function readConsole({ api }: Customer): Promise<void> {
+  const { viewer } = await api.query<{ viewer: { id: string } | null }>(PAGE);
   if (!viewer) throw new Error('The session is gone.');
 }
 
 /** Opens a socket as the console does, and reads the viewer over it. */
-async function readOverSocket({ house, honest }: Site): Promise<void> {
-  const cookie = honest.api.cookie();
+async function readOverSocket({ house }: Site, { api }: Customer): Promise<void> {
+  const cookie = api.cookie();
   class Socket extends WebSocket {
     constructor(url: string, protocol: string) {
       super(url, protocol, { headers: { cookie } });

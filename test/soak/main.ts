@@ -10,7 +10,8 @@ import { join } from 'node:path';
 import { ATTACKS } from './attacks.ts';
 import { readPlan } from './options.ts';
 import type { SoakPlan } from './options.ts';
-import { judge, tableOf } from './report.ts';
+import { judge } from './report.ts';
+import { tableOf } from './report-table.ts';
 import { runSoak } from './run.ts';
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -1,4 +1,5 @@
-/** Judges a soak run, and prints it as a table with a line per attack. */
+/** Judges a soak run. */
+import { RELEASED_KEYS_PER_MINUTE } from '../../data-plane/limits.ts';
 import { cpuOf } from './cpu.ts';
 import type { AttackCpu } from './cpu.ts';
 import type { Observation } from './honest.ts';
@@ -11,6 +12,8 @@ export interface Figures {
   name: string;
   /** Number of attacks at the same time. */
   attacks: number;
+  /** Duration in minutes. */
+  minutes: number;
   /** Honest requests, without health checks. */
   requests: number;
   errors: number;
@@ -38,7 +41,8 @@ export interface Figures {
   failures: Record<string, number>;
 }
 
-type Peak = Pick<PlaneSample, 'rssMegabytes' | 'handles' | 'timers' | 'loopDelayMs'>;
+/** The largest figures of a plane in one part. */
+export type Peak = Pick<PlaneSample, 'rssMegabytes' | 'handles' | 'timers' | 'loopDelayMs'>;
 
 export interface SoakReport {
   seed: number;
@@ -70,15 +74,12 @@ const TIMERS_MARGIN = 50;
 const FILES_MARGIN = 10;
 /** Rows of an attack: one per kind of refusal, network and minute, but not one per attempt. */
 const ROWS_PER_ATTACK = 500;
+/** Further rows of an attack in each minute, which a wallet may leave by keys that it reserves in vain. */
+const ROWS_PER_MINUTE = RELEASED_KEYS_PER_MINUTE;
 /** Rows per paid request, compared with the part without attacks: it settles in batches of varying size. */
 const ROWS_FACTOR = 1.5;
 const TABLES_SHOWN = 3;
 const OTHERS = new Set<string>([LIVEZ.control, LIVEZ.node, RETRIED]);
-const COLUMNS = [
-  ...['part', 'honest per s', '% of quiet', 'errors', 'retries', 'chat p99', 'console p99', 'livez p99'],
-  ...['CPU ms/s', 'for the attack', 'ms per attempt', 'heap MB', 'RSS MB', 'handles'],
-  ...['timers', 'loop', 'rows', 'files', 'log KB', 'attacker'],
-];
 const FAILURES_SHOWN = 4;
 
 /** The figures of all phases, and the violations. */
@@ -119,6 +120,7 @@ function figuresOf(record: SoakRecord, phase: Phase, quiet: { phase: Phase; requ
   return {
     name: phase.name,
     attacks: phase.attacks,
+    minutes: seconds / 60,
     requests: requests.length,
     errors: Object.values(failures).reduce((sum, count) => sum + count, 0),
     retries: seen.filter(({ kind }) => kind === RETRIED).length,
@@ -156,11 +158,15 @@ function faultsOfParts(figures: readonly Figures[]): string[] {
         : []),
       ...(hasErrors ? [`${part.name}: ${part.errors} errors of honest clients: ${reasons}`] : []),
       ...(['control', 'node'] as const).flatMap((plane) => livezFault(part, quiet, plane)),
-      ...(part.rowsBeyond > ROWS_PER_ATTACK * Math.max(1, part.attacks)
+      ...(part.rowsBeyond > rowsPermitted(part)
         ? [`${part.name}: ${part.rowsBeyond} rows beyond those of paid requests: ${part.tables}`]
         : []),
     ];
   });
+}
+
+function rowsPermitted({ attacks, minutes }: Figures): number {
+  return Math.max(1, attacks) * (ROWS_PER_ATTACK + ROWS_PER_MINUTE * minutes);
 }
 
 function livezFault(part: Figures, quiet: Figures, plane: 'control' | 'node'): string[] {
@@ -250,42 +256,4 @@ function round(value: number): number {
 function describe(ends: Record<string, number>, bytes: number): string {
   const parts = Object.entries(ends).map(([end, count]) => `${end}: ${count}`);
   return `${Math.round(bytes / 1_048_576)} MB; ${parts.join(', ')}`;
-}
-
-/** The report as a Markdown table, followed by the violations. */
-export function tableOf({ seed, heapMegabytes, figures, faults }: SoakReport): string {
-  const pair = ({ control, node }: { control: number; node: number }): string => `${control} / ${node}`;
-  const peaks = ({ peak: { control, node } }: Figures, name: keyof Peak): string =>
-    `${control[name]} / ${node[name]}`;
-  return [
-    `seed ${seed}, heap ${heapMegabytes} MB; pairs are control plane / node`,
-    '',
-    `| ${COLUMNS.join(' | ')} |`,
-    `|${'---|'.repeat(COLUMNS.length)}`,
-    ...figures.map((part) =>
-      [
-        '',
-        ...[
-          part.name,
-          part.perSecond,
-          part.throughput,
-          part.errors,
-          part.retries,
-          part.chatP99Ms,
-          part.consoleP99Ms,
-          pair(part.livezP99Ms),
-          `${part.cpu.control.used} / ${part.cpu.node.used}`,
-          `${part.cpu.control.attack} / ${part.cpu.node.attack}`,
-          part.cpu.perAttempt,
-          pair(part.heap),
-        ],
-        ...(['rssMegabytes', 'handles', 'timers', 'loopDelayMs'] as const).map((name) => peaks(part, name)),
-        ...[part.rowsBeyond, part.files, pair(part.logKilobytes), part.attacker, ''],
-      ]
-        .join(' | ')
-        .trim(),
-    ),
-    '',
-    ...(faults.length === 0 ? ['Everything held.'] : faults.map((fault) => `FAULT: ${fault}`)),
-  ].join('\n');
 }

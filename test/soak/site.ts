@@ -16,6 +16,8 @@ export interface Site {
   house: House;
   /** Pays for the honest traffic. */
   honest: Customer;
+  /** Use the console in turn: all queries of an hour would exceed the query budget of one account. */
+  people: readonly Customer[];
   target: Target;
   /** Unrequested exits of planes. */
   deaths: string[];
@@ -23,6 +25,7 @@ export interface Site {
 }
 
 const MUCH_MONEY = '100000';
+const CONSOLE_USERS = 3;
 /** The mock keeps every request; this is how often it forgets them, in ms. */
 const FORGET_EVERY_MS = 5_000;
 const AUDIO = Buffer.from('audio bytes of no meaning').toString('base64');
@@ -46,6 +49,8 @@ export async function startSite(heapMegabytes: number): Promise<Site> {
   const hostilePort = await freePort();
   await addUpstreams(house, { chat: model.port, sound: sound.url, hostile: hostilePort });
   const honest = await addCustomer(house, MUCH_MONEY);
+  const people: Customer[] = [];
+  while (people.length < CONSOLE_USERS) people.push(await addCustomer(house, '0'));
   const broke = await addCustomer(house, '0');
   const paid = await addCustomer(house, MUCH_MONEY);
   const target: Target = {
@@ -66,7 +71,7 @@ export async function startSite(heapMegabytes: number): Promise<Site> {
     await postgres.stop();
     rmSync(folder, { recursive: true, force: true });
   };
-  return { house, honest, target, deaths: deaths.list, close };
+  return { house, honest, people, target, deaths: deaths.list, close };
 }
 
 /** An upstream for uploads and realtime sessions. */

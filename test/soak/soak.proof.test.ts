@@ -1,6 +1,7 @@
 /** A short run of `npm run soak` with two attacks. */
 import { expect, test } from 'vitest';
-import { judge, tableOf } from './report.ts';
+import { judge } from './report.ts';
+import { tableOf } from './report-table.ts';
 import { runSoak } from './run.ts';
 
 const LIMIT_MS = 240_000;
