@@ -6,12 +6,14 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ConsolePage } from '@gateway/shared/console-pages';
-import type { HtmlTagDescriptor, Plugin, Rolldown } from 'vite';
+import { type HtmlTagDescriptor, minify, type Plugin, type Rolldown } from 'vite';
 import { prerenderPages } from './prerender/build.ts';
 import { type Route, routesIn } from './route-list.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const EARLY = path.join(HERE, 'early.ts');
+/** Delays the first paint, so that every byte counts. */
+const THEME = 'theme.js';
 const ROUTES = ['routes.tsx', 'admin-routes.tsx'];
 /**
  * The folders of texts. The entry script holds the English texts of the frame and the list of areas, so only
@@ -29,9 +31,16 @@ export function delivery(): Plugin {
       async handler(_options, bundle) {
         const source = JSON.stringify(listPages(new Chunks(bundle), await prerenderPages()));
         this.emitFile({ type: 'asset', fileName: 'pages.json', source });
+        this.emitFile({ type: 'asset', fileName: THEME, source: await shortTheme() });
       },
     },
   };
+}
+
+/** The script of the theme without comments and blanks. It replaces the copy of the public folder. */
+async function shortTheme(): Promise<string> {
+  const { code } = await minify(THEME, readFileSync(path.join(HERE, 'public', THEME), 'utf8'));
+  return code;
 }
 
 function firstTags(bundle: Rolldown.OutputBundle): HtmlTagDescriptor[] {
