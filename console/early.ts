@@ -73,8 +73,8 @@ export function stopNotingForms(): void {
 }
 
 /**
- * The form that the visitor has sent before the scripts of its page arrived; undefined if there is none, or if
- * the page no longer shows it. The page sends that form again. Later calls return undefined.
+ * The form that the visitor has sent before the scripts of its page arrived; undefined if there is none, or
+ * if the page no longer shows it. The page sends that form again. Later calls return undefined.
  */
 export function takeEarlyForm(): HTMLFormElement | undefined {
   const form = sentForm;

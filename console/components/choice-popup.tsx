@@ -8,12 +8,12 @@ import { CommandEmpty, CommandInput, CommandItem, CommandList, CommandRoot } fro
 import { Check } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { useTranslation } from '../translation.ts';
+import { ActiveDescendant } from './active-descendant.ts';
 import { frameOf, INPUT_FRAME } from './field.tsx';
 import { focusAfter } from './focus.ts';
 import type { MenuChoices } from './menu-entries.ts';
 import { Choice, containerFor, POPUP, POSITIONER } from './menu-parts.tsx';
 import { decimalsOf } from './money.tsx';
-import { useActiveDescendant } from './use-active-descendant.ts';
 
 interface ChoicePopupProps {
   open: boolean;
@@ -48,7 +48,7 @@ export function ChoicePopup({ open, onOpenChange, anchor, choices }: ChoicePopup
 function List({ label, value, options, choose, onClose }: MenuChoices & { onClose: () => void }) {
   const { t } = useTranslation();
   const [selected, setSelected] = useState(idOf(value));
-  const root = useActiveDescendant(selected);
+  const root = useRef<HTMLDivElement>(null);
   const decimals = decimalsOf(options.flatMap(({ amount }) => amount ?? []));
   return (
     <CommandRoot
@@ -84,6 +84,7 @@ function List({ label, value, options, choose, onClose }: MenuChoices & { onClos
         ))}
       </CommandList>
       <CommandEmpty className="px-2.5 py-2 text-table text-ink-2">{t('state.nothingMatches')}</CommandEmpty>
+      <ActiveDescendant id={selected} root={root} />
     </CommandRoot>
   );
 }

@@ -2,14 +2,22 @@
 import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { CommandEmpty, CommandInput, CommandItem, CommandList, CommandRoot, defaultFilter } from 'cmdk';
-import { type KeyboardEvent, memo, startTransition, useEffectEvent, useLayoutEffect, useState } from 'react';
+import {
+  type KeyboardEvent,
+  memo,
+  startTransition,
+  useEffectEvent,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import { flushSync } from 'react-dom';
+import { ActiveDescendant } from '../../components/active-descendant.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Checkbox, frameOf, INPUT_FRAME } from '../../components/field.tsx';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { setSingleKeys, singleKeys } from '../../components/shortcuts.ts';
 import { useStore } from '../../components/store.ts';
-import { useActiveDescendant } from '../../components/use-active-descendant.ts';
 import { useTranslation } from '../../translation.ts';
 import { useFound } from './find.ts';
 import { type Command, SEARCH, useAdminCommands, useCommands } from './palette-commands.ts';
@@ -44,7 +52,7 @@ function Commands(props: Omit<PaletteProps, 'sheet'>) {
   // The browser shows a typed character first. The commands follow, and never delay the next character.
   const [wanted, setWanted] = useState('');
   const [selected, setSelected] = useState('');
-  const root = useActiveDescendant(selected);
+  const root = useRef<HTMLDivElement>(null);
   const type = (next: string) => {
     setText(next);
     startTransition(() => setWanted(next));
@@ -71,6 +79,7 @@ function Commands(props: Omit<PaletteProps, 'sheet'>) {
           <Options {...props} text={wanted} onFirst={setSelected} />
         </CommandList>
         <CommandEmpty className="text-ink-2">{t('state.nothingMatches')}</CommandEmpty>
+        <ActiveDescendant id={selected} root={root} />
       </CommandRoot>
     </Dialog>
   );
