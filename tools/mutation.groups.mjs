@@ -130,12 +130,12 @@ export const GROUPS = {
     mutate: [
       'control-plane/database/uptime-clock.ts',
       'control-plane/wallet/{lease.service,lease.end,lease.recall,lease.refusals}.ts',
-      'control-plane/usage/{settlement.service,settlement.group,admission.service,late-charge.service}.ts',
+      'control-plane/usage/{settlement.service,settlement.group,settlement.queue,admission.service,late-charge.service}.ts',
     ],
     // Without interleaving.test.ts, which takes ten seconds: longer than the time limit of these tests.
     tests: [
       'control-plane/database/uptime-clock.test.ts',
-      'control-plane/usage/settlement-effects.test.ts',
+      'control-plane/usage/{settlement-effects,settlement.queue}.test.ts',
       'control-plane/usage/missing-months.proof.test.ts',
       'control-plane/wallet/{lease,lease-messages,lease.refusals,debt}.test.ts',
       'control-plane/usage/settlement.test.ts',

@@ -40,6 +40,12 @@ export const lostNotices = new Counter({
   registers: [registry],
 });
 
+export const failedGroups = new Counter({
+  name: 'gateway_control_failed_settlement_groups_total',
+  help: 'Groups of usage reports whose transaction failed: each report was then settled alone.',
+  registers: [registry],
+});
+
 export const signInFailures = new Counter({
   name: 'gateway_control_sign_in_failures_total',
   help: 'Refused sign-ins, by reason.',

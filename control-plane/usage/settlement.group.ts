@@ -1,5 +1,5 @@
 /**
- * Settles reports of several nodes in one transaction. Each statement serves all reports, so that the work
+ * Settles reports of several nodes in one transaction. Most statements serve all reports, so that the work
  * which a report costs beside its rows is done once: planning, sums, the commit, notifications.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
@@ -24,6 +24,12 @@ import { claimRequests, earlierCharges, insertCharges, insertUsage } from './usa
 import type { SettledCharge } from './usage.rows.ts';
 import { announceSettled } from './usage.events.ts';
 
+/**
+ * Maximum wait of reports of several nodes for one lock, in ms. Nodes give up after 5 s, and a locked lease
+ * of one node must not delay the others for longer.
+ */
+const GROUP_LOCK_MS = 2_000;
+
 /** The decision about a report: the rows of its new requests, its refusals, and its answer. */
 interface Decided {
   node: Report['node'];
@@ -46,6 +52,9 @@ export async function settleTogether(em: EntityManager, reports: readonly Report
 }
 
 async function settleIn(em: EntityManager, reports: readonly Report[]): Promise<Decided[]> {
+  // A report alone may wait for its locks: nobody else waits with it.
+  if (reports.length > 1)
+    await query(em, sql`select set_config('lock_timeout', ${GROUP_LOCK_MS.toString()}, true)`);
   const { leases, admissions } = await admit(em, reports);
   const times = await claimRequests(
     em,

@@ -8,7 +8,13 @@ import { checkInvariants } from '../wallet/invariants.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import type { Report } from './admission.service.ts';
 import type { ReportAnswer, ReportedUsage } from './settlement.rules.ts';
-import { GROUP_RECORDS_MAX, GROUPS_AT_ONCE, nextGroup, SettlementQueue } from './settlement.queue.ts';
+import {
+  GROUP_RECORDS_MAX,
+  GROUP_REPORTS_MAX,
+  GROUPS_AT_ONCE,
+  nextGroup,
+  SettlementQueue,
+} from './settlement.queue.ts';
 
 const PRICE = 100n;
 const SETTLED = { accepted: 1, duplicates: 0, rejected: [] };
@@ -114,12 +120,41 @@ describe('reports that wait', () => {
     await queue.settle(reportOf(faulty.nodeId, [charge(faulty, 1)]));
   });
 
+  it('are settled while another node repeats a report that waits for a lock', async () => {
+    const queue = new SettlementQueue(money.em);
+    const [stuck, other] = [await openPayer(), await openPayer()];
+    const em = money.em();
+    await em.begin();
+    await query(em, sql`select from wallet_lease where id = ${stuck.leaseId} for update`);
+    const report = reportOf(stuck.nodeId, [charge(stuck, 1)]);
+    const repeated = Array.from({ length: GROUPS_AT_ONCE + 1 }, () => queue.settle(report));
+    expect(await queue.settle(reportOf(other.nodeId, [charge(other, 1)]))).toEqual(SETTLED);
+    await em.commit();
+    const accepted = (await Promise.all(repeated)).map((answer) => answer.accepted);
+    expect(accepted).toEqual([1, ...Array.from({ length: GROUPS_AT_ONCE }, () => 0)]);
+  });
+
+  it('leave a group in which one waits for a lock', async () => {
+    const queue = new SettlementQueue(money.em);
+    const { release } = await occupy(queue);
+    const [stuck, other] = [await openPayer(), await openPayer()];
+    const em = money.em();
+    await em.begin();
+    await query(em, sql`select from wallet_lease where id = ${stuck.leaseId} for update`);
+    const waits = queue.settle(reportOf(stuck.nodeId, [charge(stuck, 1)]));
+    const settled = queue.settle(reportOf(other.nodeId, [charge(other, 1)]));
+    await release();
+    expect(await settled).toEqual(SETTLED);
+    await em.commit();
+    expect(await waits).toEqual(SETTLED);
+  });
+
   it('get the refusals and duplicates that each of them would get alone', async () => {
     const queue = new SettlementQueue(money.em);
     const { release } = await occupy(queue);
     const [one, thief] = [await openPayer(), await openPayer()];
     const first = charge(one, 1);
-    await queue.settle.call(new SettlementQueue(money.em), reportOf(one.nodeId, [first]));
+    await new SettlementQueue(money.em).settle(reportOf(one.nodeId, [first]));
     const stolen = { ...charge(one, 2), journalId: thief.journalId, seq: 2 };
     const answers = [
       queue.settle(reportOf(one.nodeId, [first, charge(one, 2)])),
@@ -163,7 +198,10 @@ describe('reports that wait', () => {
 });
 
 describe('the next group', () => {
-  const item = (nodeId: string, records: ReportedUsage[]) => ({ report: reportOf(nodeId, records) });
+  const item = (nodeId: string, records: ReportedUsage[]) => ({
+    report: reportOf(nodeId, records),
+    alone: false,
+  });
   const someRecords = (count: number): ReportedUsage[] =>
     Array.from({ length: count }, () =>
       reported({ walletId: 'wal', journalId: null, leaseId: null, seq: null, cost: 0n }),
@@ -187,8 +225,21 @@ describe('the next group', () => {
     expect(nextGroup([a, b, c])).toEqual({ group: [a, b], others: [c] });
   });
 
-  it('has at least one report', () => {
-    const large = item('a', someRecords(GROUP_RECORDS_MAX + 1));
-    expect(nextGroup([large])).toEqual({ group: [large], others: [] });
+  it('has a limited number of reports', () => {
+    const items = Array.from({ length: GROUP_REPORTS_MAX + 1 }, (_, at) => item(`n${at}`, someRecords(1)));
+    expect(nextGroup(items).group).toEqual(items.slice(0, GROUP_REPORTS_MAX));
+  });
+
+  it('has no report of a node whose report is being settled', () => {
+    const [a, b] = [item('a', someRecords(1)), item('b', someRecords(1))];
+    expect(nextGroup([a, b], new Set(['a']))).toEqual({ group: [b], others: [a] });
+    expect(nextGroup([a], new Set(['a']))).toEqual({ group: [], others: [a] });
+  });
+
+  it('has no other report if its first one failed together with others', () => {
+    const [a, b, c] = ['a', 'b', 'c'].map((nodeId) => item(nodeId, someRecords(1)));
+    const failed = { ...(a ?? item('a', [])), alone: true };
+    expect(nextGroup([failed, b, c])).toEqual({ group: [failed], others: [b, c] });
+    expect(nextGroup([b, failed, c])).toEqual({ group: [b, c], others: [failed] });
   });
 });

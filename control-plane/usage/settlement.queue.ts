@@ -3,6 +3,7 @@
  * settled at once; the reports that arrive meanwhile share the next transaction.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { failedGroups } from '../process/metrics.ts';
 import type { Report } from './admission.service.ts';
 import { settleTogether } from './settlement.group.ts';
 import type { ReportAnswer } from './settlement.rules.ts';
@@ -10,7 +11,7 @@ import { checkSize, settle } from './settlement.service.ts';
 
 /** Transactions of settlement at the same time. */
 export const GROUPS_AT_ONCE = 3;
-/** Records in one transaction, unless a single report has more. Others wait for its locks. */
+/** Records in one transaction. Others wait for its locks. */
 export const GROUP_RECORDS_MAX = 1000;
 /** Reports in one transaction. */
 export const GROUP_REPORTS_MAX = 16;
@@ -19,6 +20,8 @@ export const GROUP_REPORTS_MAX = 16;
 interface Waiting {
   report: Report;
   answer: PromiseWithResolvers<ReportAnswer>;
+  /** Whether the report has a transaction of its own, because one with others failed. */
+  alone: boolean;
 }
 
 /** The waiting reports of a control plane. */
@@ -26,6 +29,11 @@ export class SettlementQueue {
   readonly #em: () => EntityManager;
   #waiting: Waiting[] = [];
   #running = 0;
+  /**
+   * Nodes whose report is being settled. Their further reports wait: a node repeats a report that waits for a
+   * lock, and its repetitions must not take the transactions of other nodes.
+   */
+  readonly #nodes = new Set<string>();
 
   constructor(em: () => EntityManager) {
     this.#em = em;
@@ -35,36 +43,47 @@ export class SettlementQueue {
   async settle(report: Report): Promise<ReportAnswer> {
     checkSize(report);
     const answer = Promise.withResolvers<ReportAnswer>();
-    this.#waiting.push({ report, answer });
-    if (this.#running < GROUPS_AT_ONCE) void this.#run();
+    this.#waiting.push({ report, answer, alone: false });
+    this.#start();
     return answer.promise;
   }
 
-  /** Settles groups until no report waits. */
+  /** Uses the free transactions. Each takes its first group at once. */
+  #start(): void {
+    for (let free = GROUPS_AT_ONCE - this.#running; free > 0; free -= 1) void this.#run();
+  }
+
+  /** Settles groups until every waiting report is one of a node whose report is being settled. */
   async #run(): Promise<void> {
     this.#running += 1;
-    while (this.#waiting.length > 0) {
-      const { group, others } = nextGroup(this.#waiting);
-      this.#waiting = others;
+    for (let group = this.#take(); group.length > 0; group = this.#take()) {
       await this.#settleGroup(group);
+      for (const { report } of group) this.#nodes.delete(report.node.id);
+      // The reports of a failed group wait again, each alone, and the first of them may wait for a lock.
+      this.#start();
     }
     this.#running -= 1;
   }
 
+  #take(): Waiting[] {
+    const { group, others } = nextGroup(this.#waiting, this.#nodes);
+    this.#waiting = others;
+    for (const { report } of group) this.#nodes.add(report.node.id);
+    return group;
+  }
+
   async #settleGroup(group: readonly Waiting[]): Promise<void> {
-    if (group.length > 1) {
-      try {
-        const answers = await settleTogether(
-          this.#em(),
-          group.map(({ report }) => report),
-        );
-        for (const [at, answer] of answers.entries()) group[at]?.answer.resolve(answer);
-        return;
-      } catch {
-        // One of the reports is at fault, or the database: each report gets its own answer.
-      }
+    const [only] = group;
+    if (group.length === 1 && only) return this.#settleAlone(only);
+    try {
+      const reports = group.map(({ report }) => report);
+      const answers = await settleTogether(this.#em(), reports);
+      for (const [at, answer] of answers.entries()) group[at]?.answer.resolve(answer);
+    } catch {
+      failedGroups.inc();
+      // One of the reports is at fault or waits for a lock, or the database fails: each gets its own answer.
+      this.#waiting.unshift(...group.map((waiting) => ({ ...waiting, alone: true })));
     }
-    for (const waiting of group) await this.#settleAlone(waiting);
   }
 
   async #settleAlone({ report, answer }: Waiting): Promise<void> {
@@ -78,26 +97,31 @@ export class SettlementQueue {
 
 /**
  * The first waiting reports, each of another node and without a request of another one, as `settleTogether`
- * demands; the other reports keep their order.
+ * demands; the other reports keep their order. Reports of `busy` nodes wait.
  */
-export function nextGroup<Item extends { report: Report }>(
+export function nextGroup<Item extends { report: Report; alone: boolean }>(
   waiting: readonly Item[],
+  busy: ReadonlySet<string> = new Set(),
 ): { group: Item[]; others: Item[] } {
   const group: Item[] = [];
   const others: Item[] = [];
-  const nodes = new Set<string>();
+  const nodes = new Set(busy);
   const requests = new Set<string>();
   let records = 0;
+  const joins = ({ report, alone }: Item): boolean =>
+    !alone &&
+    group[0]?.alone === false &&
+    group.length < GROUP_REPORTS_MAX &&
+    records + report.records.length <= GROUP_RECORDS_MAX &&
+    !report.records.some(({ requestId }) => requests.has(requestId));
   for (const item of waiting) {
     const { node, records: added } = item.report;
-    const fits =
-      group.length < GROUP_REPORTS_MAX && records + added.length <= GROUP_RECORDS_MAX && !nodes.has(node.id);
-    if (group.length > 0 && (!fits || added.some(({ requestId }) => requests.has(requestId)))) {
-      others.push(item);
-    } else {
+    if (!nodes.has(node.id) && (group.length === 0 || joins(item))) {
       group.push(item);
       records += added.length;
       for (const { requestId } of added) requests.add(requestId);
+    } else {
+      others.push(item);
     }
     // A later report of the node does not overtake an earlier one.
     nodes.add(node.id);
