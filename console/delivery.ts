@@ -1,6 +1,7 @@
 /**
- * Vite plugin for a fast first load of each page. It adds the script for early data to the HTML, and
- * writes `pages.json`: the list of scripts per page, for the preload links that the control plane adds.
+ * Vite plugin for a fast first load of each page. It adds the script for early data to the HTML, shortens
+ * the script of the theme, and writes `pages.json`: the scripts and the first view of each page, which the
+ * control plane adds to the HTML.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -12,7 +13,7 @@ import { type Route, routesIn } from './route-list.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const EARLY = path.join(HERE, 'early.ts');
-/** Delays the first paint, so that every byte counts. */
+/** The browser paints nothing before this script has run, so it is kept short. */
 const THEME = 'theme.js';
 const ROUTES = ['routes.tsx', 'admin-routes.tsx'];
 /**

@@ -34,6 +34,7 @@ const started = new Map<string, Early>();
 
 let sentForm: HTMLFormElement | undefined;
 document.addEventListener('submit', noteForm);
+document.addEventListener('input', forgetForm);
 
 for (const text of textsOf(location.pathname)) ask({ text });
 if (location.search === '') PAGES[location.pathname]?.(Date.now()).forEach(ask);
@@ -67,9 +68,15 @@ function noteForm({ target }: Event): void {
   if (target instanceof HTMLFormElement) sentForm = target;
 }
 
+/** Text that is typed afterwards may be incomplete, so the visitor sends it. */
+function forgetForm(): void {
+  sentForm = undefined;
+}
+
 /** Notes no more forms: from now on the page handles them. */
 export function stopNotingForms(): void {
   document.removeEventListener('submit', noteForm);
+  document.removeEventListener('input', forgetForm);
 }
 
 /**

@@ -1,4 +1,4 @@
-/** The preload links in the console's HTML. */
+/** The preload links and the first views in the console's HTML. */
 import { describe, expect, it } from 'vitest';
 import { type ConsolePage, htmlOf } from './console-pages.ts';
 

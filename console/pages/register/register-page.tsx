@@ -1,7 +1,7 @@
 /** Registration. The user accepts the shown version of the privacy policy by ticking a box. */
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { MailCheck } from 'lucide-react';
-import { useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { useMutation, useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
@@ -63,7 +63,7 @@ export function RegisterPage() {
         />
       )}
       {options && !options.registrationOpen && <p>{t('account.registrationClosed')}</p>}
-      {(options?.registrationOpen ?? !error) && (
+      {options?.registrationOpen !== false && (
         <RegisterForm version={options?.currentPolicy.version} fetching={fetching} send={send} />
       )}
     </AccountFrame>
@@ -71,7 +71,7 @@ export function RegisterPage() {
 }
 
 interface FormProps {
-  /** The version of the policy; undefined until it is known. The form cannot be sent before. */
+  /** The version of the policy; undefined until it is known. A form that is sent before waits for it. */
   version: string | undefined;
   fetching: boolean;
   send: (form: AccountForm, version: string) => Promise<void>;
@@ -81,12 +81,20 @@ function RegisterForm({ version, fetching, send }: FormProps) {
   const { t } = useTranslation();
   // Without default values, the form keeps what was typed before its script arrived.
   const form = useForm<AccountForm>();
-  const submit = form.handleSubmit(async (values) => {
-    if (version !== undefined) await send(values, version);
-  });
+  const waiting = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (version === undefined) return;
+    waiting.current?.requestSubmit();
+    waiting.current = null;
+  }, [version]);
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    if (version !== undefined) return void form.handleSubmit((values) => send(values, version))(event);
+    event.preventDefault();
+    waiting.current = event.currentTarget;
+  };
   return (
-    <form {...STILL} noValidate className="flex flex-col gap-5" onSubmit={(event) => void submit(event)}>
-      <AccountFields form={form} version={version ?? ''} />
+    <form {...STILL} noValidate className="flex flex-col gap-5" onSubmit={submit}>
+      <AccountFields form={form} version={version ?? '…'} />
       <Button type="submit" variant="primary" size="form" wide busy={fetching}>
         {fetching ? t('account.creating') : t('account.createButton')}
       </Button>

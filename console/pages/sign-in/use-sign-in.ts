@@ -1,6 +1,6 @@
 /** Signs in with email and password and, if an app is set up, with its code. */
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useMutation } from 'urql';
 import { graphql } from '../../graphql.ts';
 import { useSession } from '../../session.tsx';
@@ -66,7 +66,8 @@ export function useSignIn(next: string | undefined) {
   const [second, setSecond] = useState(false);
   const failureWords = useFailureWords();
   const enter = useEntering(next);
-  const send = async ({ email, password, code, stay }: SignInForm) => {
+  const isSending = useRef(false);
+  const signInOnce = async ({ email, password, code, stay }: SignInForm) => {
     const factor = second ? secondFactorOf(code) : {};
     const { data, error } = await signIn({
       input: { email: email.trim(), password, rememberMe: stay, ...factor },
@@ -75,6 +76,14 @@ export function useSignIn(next: string | undefined) {
     const needsFactor = data?.signIn.secondFactorRequired === true && !second;
     if (needsFactor) setSecond(true);
     setFailure(needsFactor ? undefined : failureWords(error, data?.signIn.userErrors));
+  };
+  // A form that was sent before its script arrived can be sent again in the same moment.
+  const send = async (form: SignInForm) => {
+    if (isSending.current) return;
+    isSending.current = true;
+    await signInOnce(form).finally(() => {
+      isSending.current = false;
+    });
   };
   return { failure, second, fetching, send };
 }
