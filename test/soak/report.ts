@@ -74,8 +74,8 @@ const TIMERS_MARGIN = 50;
 const FILES_MARGIN = 10;
 /** Rows of an attack: one per kind of refusal, network and minute, but not one per attempt. */
 const ROWS_PER_ATTACK = 500;
-/** Further rows of an attack in each minute, which a wallet may leave by keys that it reserves in vain. */
-const ROWS_PER_MINUTE = RELEASED_KEYS_PER_MINUTE;
+/** The attack that leaves rows of keys which a wallet reserved in vain; their number a minute is limited. */
+const RESERVING = 'Idempotency-Keys';
 /** Rows per paid request, compared with the part without attacks: it settles in batches of varying size. */
 const ROWS_FACTOR = 1.5;
 const TABLES_SHOWN = 3;
@@ -165,8 +165,9 @@ function faultsOfParts(figures: readonly Figures[]): string[] {
   });
 }
 
-function rowsPermitted({ attacks, minutes }: Figures): number {
-  return Math.max(1, attacks) * (ROWS_PER_ATTACK + ROWS_PER_MINUTE * minutes);
+function rowsPermitted({ name, attacks, minutes }: Figures): number {
+  const reserved = name.includes(RESERVING) ? RELEASED_KEYS_PER_MINUTE * minutes : 0;
+  return ROWS_PER_ATTACK * Math.max(1, attacks) + reserved;
 }
 
 function livezFault(part: Figures, quiet: Figures, plane: 'control' | 'node'): string[] {
