@@ -153,4 +153,40 @@ describe.skipIf(!ready)('what a visitor enters before the scripts arrive', () =>
       await page.waitForURL('**/keys');
     });
   });
+
+  test('is sent once the version of the policy is known, for a registration', async () => {
+    await withLateScripts(ENGLISH, async ({ page, open, release }) => {
+      const listens = page.waitForRequest('**/graphql');
+      await open('/register');
+      await page.getByLabel('Email').fill('ada@example.com');
+      await page.getByLabel('Password', { exact: true }).fill('a rather long password');
+      await page.getByRole('checkbox').check();
+      await listens;
+      await page.getByLabel('Password', { exact: true }).press('Enter');
+      const sent = page.waitForRequest((request) => /mutation Register/.test(request.postData() ?? ''));
+      await release();
+      await sent;
+    });
+  });
+
+  test('is not sent by the page if the visitor goes on typing', async () => {
+    await withLateScripts(ENGLISH, async ({ page, open, release }) => {
+      let sent = 0;
+      page.on('request', (request) => {
+        if (/mutation SignIn/.test(request.postData() ?? '')) sent += 1;
+      });
+      const listens = page.waitForRequest('**/graphql');
+      await open('/sign-in');
+      await page.getByLabel('Email').fill('ada@example.com');
+      await page.getByLabel('Password', { exact: true }).fill('correct horse');
+      await listens;
+      await page.getByLabel('Password', { exact: true }).press('Enter');
+      await page.keyboard.type(' battery');
+      await release();
+      expect(sent).toBe(0);
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/keys');
+      expect(sent).toBe(1);
+    });
+  });
 });

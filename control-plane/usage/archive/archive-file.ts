@@ -1,4 +1,5 @@
 /** Writes one file of a partition, reads it back from the target, compares it with the log, records it. */
+import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readPage } from './log.ts';
 import type { LogPosition, Partition } from './log.ts';
@@ -49,8 +50,12 @@ export async function archiveFile(
 ): Promise<{ last: LogPosition | null; isLast: boolean; rows: number; location: string }> {
   const name = nameOfFile(next.partition.name, next.number);
   const location = parts.target.locate(name);
-  if ((await parts.target.sizeOf(name)) === undefined) await writeFile(parts, next, name);
+  const isThere = (await parts.target.sizeOf(name)) !== undefined;
+  const written = isThere ? undefined : await writeFile(parts, next, name);
   const found = await compare(parts, next, name);
+  // The comparison of values does not see a change of a byte that no value depends on.
+  if (written !== undefined && written !== found.sha256)
+    throw differs(location, 'its bytes changed after they were written');
   await parts.proceed();
   const isLast = await recordFile(parts.em(), next, { ...found, number: next.number, location });
   if (isLast === undefined)
@@ -59,18 +64,23 @@ export async function archiveFile(
 }
 
 /**
- * Writes the file. If its end fails, the file may exist nevertheless: the service's answer was lost, or
- * another file has this name. The comparison that follows accepts only the right content.
+ * Writes the file and returns the SHA-256 of its bytes. If its end fails, the file may exist nevertheless:
+ * the service's answer was lost, or another file has this name. The digest is undefined then, and the
+ * comparison that follows accepts only the right content.
  */
-async function writeFile(parts: FileParts, next: NextFile, name: string): Promise<void> {
+async function writeFile(parts: FileParts, next: NextFile, name: string): Promise<string | undefined> {
   const { target, em, holder } = parts;
   const upload = await target.begin(name);
   const isNoted = await noteUpload(em(), holder, { location: target.locate(name), upload });
   const open = target.open(name, upload);
+  const hash = createHash('sha256');
   let isWritten = false;
   try {
     if (!isNoted) throw takenOver();
-    await writeRows(parts, next, (bytes) => open.write(bytes));
+    await writeRows(parts, next, (bytes) => {
+      hash.update(bytes);
+      return open.write(bytes);
+    });
     await parts.proceed();
     isWritten = true;
     await open.finish();
@@ -81,15 +91,16 @@ async function writeFile(parts: FileParts, next: NextFile, name: string): Promis
       () => noteUpload(em(), holder, null),
       () => undefined,
     );
-    if (isWritten && (await isThere(target, name))) return;
+    if (isWritten && (await exists(target, name))) return undefined;
     throw error;
   }
   await open.close();
   await noteUpload(em(), holder, null);
+  return hash.digest('hex');
 }
 
 /** Whether the file exists; false if the target cannot say. */
-async function isThere(target: ArchiveTarget, name: string): Promise<boolean> {
+async function exists(target: ArchiveTarget, name: string): Promise<boolean> {
   const size = await target.sizeOf(name).catch(() => undefined);
   return size !== undefined;
 }
