@@ -139,7 +139,9 @@ describe.skipIf(!ready)('what a visitor enters before the scripts arrive', () =>
       await page.getByText('Strong').waitFor();
     });
   });
+});
 
+describe.skipIf(!ready)('a form that is sent before the scripts arrive', () => {
   test('never gets into the address, and is sent once the scripts are there', async () => {
     await withLateScripts(ENGLISH, async ({ page, open, release }) => {
       const listens = page.waitForRequest('**/graphql');
