@@ -3,12 +3,12 @@
 /** A request that is never answered. */
 export const fetchOrTake: typeof fetch = () => new Promise(() => undefined);
 
-/** Nobody has sent a form. */
+/** Returns undefined: a page that the build renders has no visitor who sends a form. */
 export function takeEarlyForm(): undefined {
   return undefined;
 }
 
-/** There is nothing to forget. */
+/** Does nothing: no answer was requested early. */
 export function forgetEarly(): void {
   return undefined;
 }

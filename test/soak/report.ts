@@ -74,7 +74,7 @@ const TIMERS_MARGIN = 50;
 const FILES_MARGIN = 10;
 /** Rows of an attack: one per kind of refusal, network and minute, but not one per attempt. */
 const ROWS_PER_ATTACK = 500;
-/** The attack that leaves rows of keys which a wallet reserved in vain; their number a minute is limited. */
+/** Part of the name of the attack whose failed requests leave a row each, up to a limit per minute. */
 const RESERVING = 'Idempotency-Keys';
 /** Rows per paid request, compared with the part without attacks: it settles in batches of varying size. */
 const ROWS_FACTOR = 1.5;
