@@ -107,7 +107,7 @@ describe.skipIf(!ready)('the legend', () => {
       await press(page, barsOf(page).last());
       await page.waitForURL(/day=/);
       await page.locator('dt', { hasText: '3 others' }).waitFor();
-      expect(await others.count()).toBe(0);
+      await expect.poll(() => others.count()).toBe(0);
       expect(await page.locator('dt', { hasText: 'flagship-mini' }).count()).toBe(0);
     });
   });
@@ -164,11 +164,11 @@ describe.skipIf(!ready)('by keyboard', () => {
       await page.keyboard.press('Enter');
       await page.waitForURL(/[?&]day=\d{4}-\d\d-\d\d/);
       await page.getByRole('heading', { name: `Requests on ${day}` }).waitFor();
-      expect(await bars.nth(DAYS - 2).getAttribute('aria-pressed')).toBe('true');
+      await expect.poll(() => bars.nth(DAYS - 2).getAttribute('aria-pressed')).toBe('true');
       expect(await page.locator('button[aria-pressed="true"]').count()).toBe(1);
       await page.keyboard.press('Enter');
       await page.waitForURL((url) => !url.searchParams.has('day'));
-      expect(await bars.nth(DAYS - 2).getAttribute('aria-pressed')).toBe('false');
+      await expect.poll(() => bars.nth(DAYS - 2).getAttribute('aria-pressed')).toBe('false');
     });
   });
 

@@ -1,4 +1,5 @@
 /** Tables: order, columns, pages and actions on several rows, with the keyboard, at all widths. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { overflow, ready } from './test/browser.ts';
@@ -33,13 +34,20 @@ describe.skipIf(!ready)('the order of a table', () => {
       const rows = page.getByRole('table', { name: 'Models' }).getByRole('row');
       const names = async () =>
         (await rows.locator('td:first-child').allTextContents()).map((name) => name.trim());
+      const isSorted = async () => {
+        const all = await names();
+        return isDeepStrictEqual(
+          all,
+          all.toSorted((one, other) => one.localeCompare(other)),
+        );
+      };
       await press(page, header(page, 'Model').getByRole('button'));
       await page.waitForURL(/sort=name/);
+      await expect.poll(isSorted).toBe(true);
       const sorted = await names();
-      expect(sorted).toEqual(sorted.toSorted((one, other) => one.localeCompare(other)));
       await press(page, header(page, 'Model').getByRole('button'));
       await page.waitForURL(/sort=-name/);
-      expect(await names()).toEqual(sorted.toReversed());
+      await expect.poll(names).toEqual(sorted.toReversed());
     });
   });
 });
