@@ -20,7 +20,7 @@ const resolve = {
 };
 // Limits for a machine whose two cores are shared with other work.
 const expect = { poll: { timeout: 20_000, interval: 20 } };
-const limits = { testTimeout: 30_000, hookTimeout: 60_000, expect };
+const limits = { testTimeout: 60_000, hookTimeout: 90_000, expect };
 // No module keeps state between two apps. Loading the modules for each file takes longer than most tests.
 const together = { ...limits, isolate: false };
 

@@ -50,6 +50,7 @@ describe('the environment', () => {
     expect(Object.keys(environment).sort()).toEqual([
       'LANG',
       'MALLOC_ARENA_MAX',
+      'MALLOC_MMAP_THRESHOLD_',
       'NODE_COMPILE_CACHE',
       'PATH',
     ]);

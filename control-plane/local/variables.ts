@@ -5,7 +5,7 @@ const SYSTEM: ReadonlySet<string> = new Set([
   ...['PATH', 'HOME', 'TMPDIR', 'TZ', 'LANG', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
   ...['NODE_ENV', 'NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'NODE_USE_ENV_PROXY', 'NODE_V8_COVERAGE'],
-  ...['UV_THREADPOOL_SIZE', 'MALLOC_ARENA_MAX'],
+  ...['UV_THREADPOOL_SIZE', 'MALLOC_ARENA_MAX', 'MALLOC_MMAP_THRESHOLD_'],
 ]);
 const LOCALE = /^LC_[A-Z]+$/;
 /** Variables of PostgreSQL's clients, for a database of the operator. */
@@ -41,14 +41,17 @@ export const NODE_SETTINGS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Memory areas of glibc per process. By default it has up to eight per core and keeps them: after large
- * bodies a node would keep 100 MB more. https://man7.org/linux/man-pages/man3/mallopt.3.html
+ * Settings of glibc for each plane, so that memory of large bodies returns to the system. The first is the
+ * number of arenas of a process: by default it has eight per core and keeps them. The second is the size in
+ * bytes from which a block is mapped alone, and returned when it is freed. By default glibc raises it by
+ * itself, up to 32 MB, and a node kept 100 MB more after large bodies.
+ * https://man7.org/linux/man-pages/man3/mallopt.3.html
  */
-const FEW_ARENAS = { MALLOC_ARENA_MAX: '2' };
+export const ALLOCATOR = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '262144' };
 
 /** The variables of the system. */
 export function systemVariables(inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return { ...FEW_ARENAS, ...only(inherited, (name) => SYSTEM.has(name) || LOCALE.test(name)) };
+  return { ...ALLOCATOR, ...only(inherited, (name) => SYSTEM.has(name) || LOCALE.test(name)) };
 }
 
 /** Environment of a control plane: variables of the system and of PostgreSQL's clients, and its settings. */

@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { ALLOCATOR } from '../../control-plane/local/variables.ts';
 import { SECRET_VARIABLES } from '@gateway/shared/secret-files';
 import { readDockerfile } from './dockerfile.ts';
 import { ofControl, ofNode } from './read-settings.ts';
@@ -98,7 +99,16 @@ describe('the Helm chart', () => {
 });
 
 /** Variables that Node.js and the C library read. */
-const FOREIGN = ['NODE_ENV', 'MALLOC_ARENA_MAX'];
+const FOREIGN = ['NODE_ENV', ...Object.keys(ALLOCATOR)];
+
+describe('the allocator', () => {
+  it.each([
+    ...['package.json', 'control-plane/Dockerfile', 'data-plane/Dockerfile'],
+    ...UNITS.map((unit) => `docs/operations/systemd/${unit}`),
+  ])('has the settings of `npm start` in %s', (file) => {
+    for (const setting of Object.entries(ALLOCATOR)) expect(read(file)).toContain(setting.join('='));
+  });
+});
 
 describe('a systemd unit', () => {
   it.each(UNITS)('%s keeps secrets out of its variables', (name) => {

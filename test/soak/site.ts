@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LLMock } from '@copilotkit/aimock';
 import { startPostgres } from '../../control-plane/local/postgres.ts';
+import { ALLOCATOR } from '../../control-plane/local/variables.ts';
 import { startModelServer } from '../chaos/model-server.ts';
 import { addCustomer, addUpstream, startHouse } from '../house.ts';
 import type { Customer, House } from '../house.ts';
@@ -39,11 +40,8 @@ export async function startSite(heapMegabytes: number): Promise<Site> {
   const model = await startModelServer({ failureEvery: Infinity, slowEvery: Infinity });
   const sound = await startSound();
   const preloaded = join(import.meta.dirname, 'collect-garbage.ts');
-  // The second variable is set by all ways to start a plane (package.json, images, units).
-  const env = {
-    MALLOC_ARENA_MAX: '2',
-    NODE_OPTIONS: `--max-old-space-size=${heapMegabytes} --import ${preloaded}`,
-  };
+  // All ways to start a plane set the allocator so (package.json, images, units).
+  const env = { ...ALLOCATOR, NODE_OPTIONS: `--max-old-space-size=${heapMegabytes} --import ${preloaded}` };
   const house = await startHouse({ databaseUrl: postgres.url, controlEnv: env, nodeEnv: env });
   const deaths = watch(house);
   const hostilePort = await freePort();
