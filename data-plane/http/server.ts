@@ -1,7 +1,7 @@
 /**
  * The node's HTTP server: serves the endpoint table, and answers every failure in the caller's own format.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import fastify, { LogController } from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GatewayError, asGatewayError } from '@gateway/shared/failures';
@@ -18,17 +18,10 @@ import { notFound } from '../endpoints/endpoint.ts';
 import type { Endpoint, Method } from '../endpoints/endpoint.ts';
 import { ENDPOINTS, errorFormatOf } from '../endpoints/table.ts';
 import { causeOf, sendFailure } from './failure-answer.ts';
-import {
-  HEADERS_TIMEOUT_MS,
-  HEADER_BYTES,
-  KEEP_ALIVE_MS,
-  LOG_LINES_PER_MINUTE,
-  LOG_LINES_PER_WALLET,
-  REQUESTS_PER_SOCKET,
-  REQUEST_TIMEOUT_MS,
-  SOCKET_BUFFER_BYTES,
-  TIMEOUT_CHECK_MS,
-} from '../limits.ts';
+import { FixedPaths } from './fixed-paths.ts';
+import type { Http, Serve } from './fixed-paths.ts';
+import { LOG_LINES_PER_MINUTE, LOG_LINES_PER_WALLET } from '../limits.ts';
+import { createListener } from './listener.ts';
 import type { Log } from '../log.ts';
 import { answerMalformed } from './malformed.ts';
 import { buildBodies, buildServices } from './build-services.ts';
@@ -37,7 +30,7 @@ import { paceOf, payersOf } from './pace.ts';
 import { checkNodeReady, isDraining, isLeaving, readyForSocket, readyNow } from './readiness.ts';
 import { METRICS_PATH, siteRoutes } from './site.ts';
 import type { SiteRoute } from './site.ts';
-import { isUpgrade, pathOf, serveUpgrade } from './upgrade.ts';
+import { pathOf, serveUpgrade } from './upgrade.ts';
 import { ONLY_WORKER, partOf } from '../workers/worker.ts';
 import type { UpgradeParts } from './upgrade.ts';
 
@@ -49,54 +42,36 @@ const PREFLIGHT_HEADERS = {
   'access-control-max-age': '86400',
 };
 
-const TIMEOUTS = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS };
-const PARSING = {
-  maxHeaderSize: HEADER_BYTES,
-  highWaterMark: SOCKET_BUFFER_BYTES,
-  headersTimeout: HEADERS_TIMEOUT_MS,
-  connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-  // Node would answer without a body, so a hook checks the header.
-  requireHostHeader: false,
-};
-
 /**
  * The server, ready to listen. Its `close` cuts the requests in progress and closes all upstream
  * connections.
  */
 export function buildServer(dependencies: ServerDependencies): FastifyInstance {
-  const app = fastify({
-    logController: new LogController({ disableRequestLogging: true }),
-    ...TIMEOUTS,
-    maxRequestsPerSocket: REQUESTS_PER_SOCKET,
-    forceCloseConnections: 'idle',
-    exposeHeadRoutes: false,
-    clientErrorHandler: answerMalformed,
-    http: { ...PARSING, shouldUpgradeCallback: isUpgrade },
-    frameworkErrors: (error, request, reply) => failOutside(error, request, reply),
-  });
   const services = buildServices(dependencies);
   const bodies = buildBodies(dependencies, services);
   const { log } = dependencies;
   const lines = linesOf(services, dependencies);
-  const node: Node = { services, dependencies, bodies, log, lines, leaves: () => isLeaving(dependencies) };
-  services.strangers.watch(app.server, bodies.refusedWork);
-  const pace = paceOf(services, bodies);
+  const leaves = (): boolean => isLeaving(dependencies);
+  const node: Node = { services, dependencies, bodies, log, lines, leaves, fixed: new FixedPaths() };
   /** Answers a failure outside of the endpoint table. */
-  const failOutside = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-    fail(node, openCallOf(node, { request, reply }), asClientFailure(error));
+  const failOutside = (error: unknown, { raw }: FastifyRequest, reply: FastifyReply) => {
+    reply.hijack();
+    fail(node, openOf(node, raw, reply.raw), asClientFailure(error));
   };
+  const app = fastify({
+    logController: new LogController({ disableRequestLogging: true }),
+    forceCloseConnections: 'idle',
+    exposeHeadRoutes: false,
+    clientErrorHandler: answerMalformed,
+    serverFactory: (routed) => listenerOf(node, routed),
+    frameworkErrors: failOutside,
+  });
+  services.strangers.watch(app.server, bodies.refusedWork);
   // Endpoints read bodies themselves, once the caller is known.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.setErrorHandler(failOutside);
   app.setNotFoundHandler((request, reply) => failOutside(notFound(pathOf(request.raw.url)), request, reply));
-  app.addHook('onRequest', (request, reply, done) => pace.admit(request.raw, reply.raw, done));
-  app.addHook('onRequest', (request, reply, done) => {
-    const refusal = wrongHost(request.raw);
-    if (refusal) failOutside(refusal, request, reply);
-    else if (request.method === 'OPTIONS') answerPreflight(node, { request, reply });
-    else done();
-  });
   registerTable(app, node);
   registerUpgrades(app, node);
   app.server.on('checkExpectation', (request, response) => {
@@ -111,6 +86,25 @@ export function buildServer(dependencies: ServerDependencies): FastifyInstance {
   return app;
 }
 
+/** The HTTP server of Fastify. Every request waits for its turn and is checked before it is routed. */
+function listenerOf(node: Node, routed: RequestListener): Server {
+  const pace = paceOf(node.services, node.bodies);
+  return createListener((request, response) => {
+    pace.admit(request, response, () => enter(node, { request, response, rest: '' }, routed));
+  });
+}
+
+/** Serves a request, or passes it to Fastify if its path is not fixed. */
+function enter(node: Node, http: Http, routed: RequestListener): void {
+  const { request, response } = http;
+  const refusal = wrongHost(request);
+  if (refusal) return fail(node, openOf(node, request, response), refusal);
+  if (request.method === 'OPTIONS') return answerPreflight(node, http);
+  const serve = node.fixed.find(request);
+  if (serve) serve(http);
+  else routed(request, response);
+}
+
 interface Node {
   /** Limits the log lines that a wallet can cause. */
   lines: LineLimit;
@@ -120,18 +114,13 @@ interface Node {
   log: Log;
   /** Whether connections end with their next answer. */
   leaves: () => boolean;
+  fixed: FixedPaths;
 }
 
-interface Http {
-  request: FastifyRequest;
-  reply: FastifyReply;
-}
-
-function answerPreflight({ leaves }: Node, { request, reply }: Http): void {
+function answerPreflight(node: Node, { request, response }: Http): void {
   const asked = request.headers['access-control-request-headers'];
   const headers = { ...CORS_HEADERS, ...PREFLIGHT_HEADERS, 'access-control-allow-headers': asked ?? '*' };
-  if (leaves()) reply.header('connection', 'close');
-  reply.code(204).headers(headers).send();
+  response.writeHead(204, node.leaves() ? { ...headers, connection: 'close' } : headers).end();
 }
 
 function registerTable(app: FastifyInstance, node: Node): void {
@@ -143,39 +132,46 @@ function registerTable(app: FastifyInstance, node: Node): void {
   const scrape = node.dependencies.node?.scrape ?? (() => registry.metrics());
   const metrics = { contentType: registry.contentType, scrape };
   for (const route of siteRoutes({ store, metrics, metricsToken, ready, version })) {
-    addRoute(app, { method: [route.method], url: route.path }, (http) => visit(node, route, http));
+    addRoute(app, node, {
+      method: [route.method],
+      url: route.path,
+      serve: (http) => visit(node, route, http),
+    });
   }
   const methodsOf = new Map<string, Set<Method>>();
   for (const endpoint of ENDPOINTS) {
     const { method, path: url } = endpoint;
     methodsOf.set(url, (methodsOf.get(url) ?? new Set<Method>()).add(method));
-    addRoute(app, { method: [method], url }, (http) => handle(node, endpoint, http));
+    addRoute(app, node, { method: [method], url, serve: (http) => handle(node, endpoint, http) });
   }
   for (const [url, methods] of methodsOf) {
     const others = [...METHODS.filter((method) => !methods.has(method)), ...OTHER_METHODS];
-    addRoute(app, { method: others, url }, (http) => {
-      const call = openCallOf(node, http);
-      call.reply.header('allow', [...methods].join(', '));
-      const message = `Use ${[...methods].join(' or ')} on this path.`;
-      fail(node, call, new GatewayError('method_not_allowed', message));
-    });
+    const allowed = [...methods];
+    addRoute(app, node, { method: others, url, serve: (http) => refuseMethod(node, allowed, http) });
   }
 }
 
+interface Route {
+  method: string[];
+  url: string;
+  /** Should never reject. */
+  serve: (http: Http) => Promise<void> | void;
+}
+
 /**
- * Serves a route in Fastify's first hook, which takes over the response. The later steps prepare a body for a
- * handler, but the endpoints read bodies themselves.
+ * Adds a route to the fixed paths and to Fastify, in whose first hook it takes over the response. The later
+ * steps prepare a body for a handler, but the endpoints read bodies themselves.
  */
-function addRoute(
-  app: FastifyInstance,
-  place: { method: string[]; url: string },
-  serve: (http: Http) => Promise<void> | void,
-): void {
+function addRoute(app: FastifyInstance, { fixed }: Node, { method, url, ...route }: Route): void {
+  // A rejection ends the connection, not the process.
+  const serve: Serve = (http) => void route.serve(http)?.catch(() => http.response.destroy());
+  fixed.add(method, url, serve);
   app.route({
-    ...place,
-    onRequest: (request, reply) => {
-      // Never rejects. If it does, this connection ends, not the process.
-      serve({ request, reply })?.catch(() => reply.raw.destroy());
+    method,
+    url,
+    onRequest: ({ raw, params }, reply) => {
+      reply.hijack();
+      serve({ request: raw, response: reply.raw, rest: restOf(params) });
     },
     handler: () => undefined,
   });
@@ -194,8 +190,8 @@ function registerUpgrades(app: FastifyInstance, node: Node): void {
 }
 
 /** Serves one request of the site. Never rejects. */
-async function visit(node: Node, route: SiteRoute, http: Http): Promise<void> {
-  const call = openCallOf(node, http);
+async function visit(node: Node, route: SiteRoute, { request, response }: Http): Promise<void> {
+  const call = openOf(node, request, response);
   // A scraper could not connect again, and would report a missing node.
   if (route.path !== METRICS_PATH) call.reply.closeIf(node.leaves);
   try {
@@ -206,16 +202,16 @@ async function visit(node: Node, route: SiteRoute, http: Http): Promise<void> {
 }
 
 /** Serves one request of the table, and counts it. Never rejects. */
-async function handle(node: Node, endpoint: Endpoint, http: Http): Promise<void> {
+async function handle(node: Node, endpoint: Endpoint, { request, response, rest }: Http): Promise<void> {
   const { services } = node;
-  const call = openCallOf(node, http);
+  const call = openOf(node, request, response);
   let code: FailureCode | 'ok' = 'ok';
   services.metrics.began();
   try {
     const config = readyNow(node.dependencies);
     call.reply.closeIf(node.leaves);
     checkContentType(call, endpoint.body);
-    await endpoint.answer({ ...call, config }, services, restOf(http.request.params));
+    await endpoint.answer({ ...call, config }, services, rest);
   } catch (cause) {
     const error = asGatewayError(cause);
     code = error.code;
@@ -225,9 +221,10 @@ async function handle(node: Node, endpoint: Endpoint, http: Http): Promise<void>
   }
 }
 
-function openCallOf(node: Node, { request, reply }: Http): OpenCall {
-  reply.hijack();
-  return openOf(node, request.raw, reply.raw);
+function refuseMethod(node: Node, allowed: readonly Method[], { request, response }: Http): void {
+  const call = openOf(node, request, response);
+  call.reply.header('allow', allowed.join(', '));
+  fail(node, call, new GatewayError('method_not_allowed', `Use ${allowed.join(' or ')} on this path.`));
 }
 
 function openOf(node: Node, request: IncomingMessage, response: ServerResponse): OpenCall {
