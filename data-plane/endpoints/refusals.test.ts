@@ -227,6 +227,18 @@ describe('a path', () => {
     const preflight = await node.call({ path: '/v1/messages', method: 'OPTIONS' });
     expect([preflight.status, preflight.headers['access-control-allow-origin']]).toEqual([204, '*']);
   });
+
+  it('lets every web page read answers and the headers of the gateway', async () => {
+    const origin = 'https://page.test';
+    for (const path of ['/v1/models', '/v1/nothing']) {
+      const { headers } = await node.call({ path, method: 'GET', headers: { origin } });
+      expect(headers['access-control-allow-origin']).toBe('*');
+      expect(headers['access-control-expose-headers']).toMatch(/^x-request-id, .*x-gateway-price-usd/);
+    }
+    const { headers } = await node.call({ path: '/v1/models', method: 'GET' });
+    expect(headers['access-control-allow-origin']).toBe('*');
+    expect(headers['access-control-expose-headers']).toBeUndefined();
+  });
 });
 
 describe('a node without a current configuration', () => {

@@ -13,9 +13,12 @@ import { randomId } from '../call/random-id.ts';
 import type { Strangers } from '../admission/strangers.ts';
 import type { WalletConnections } from '../admission/wallet-connections.ts';
 
-/** CORS headers of every answer: any web page may call the API with a key. Cookies are never used. */
+/** Any web page may call the API with a key. Cookies are never used. */
+const ANY_ORIGIN = { 'access-control-allow-origin': '*' };
+
+/** CORS headers of answers to web pages, whose requests have an `Origin`. Other clients need no list. */
 export const CORS_HEADERS: Readonly<Record<string, string>> = {
-  'access-control-allow-origin': '*',
+  ...ANY_ORIGIN,
   'access-control-expose-headers': [
     'x-request-id',
     'request-id',
@@ -79,7 +82,7 @@ export function openCall(request: IncomingMessage, response: ServerResponse, arr
     cut.trigger(new GatewayError('client_closed', 'The client closed the connection.'));
   });
   const reply = new Reply(response, {
-    ...CORS_HEADERS,
+    ...(request.headers.origin === undefined ? ANY_ORIGIN : CORS_HEADERS),
     'x-request-id': id,
     ...(path.startsWith('/v1/messages') ? { 'request-id': id } : {}),
   });
