@@ -56,6 +56,7 @@ function settlerUnderTest() {
   });
   const charge = (seq: number, leaseId = 'lease_1', cost = 100n): void => {
     charges.push(chargeOf(`request_${seq}`, cost, { leaseId, seq }));
+    state.nextSeq = seq + 1;
   };
   running.push(settler);
   return { state, charge, charges, control, notes, sent, settled, settler, logged };
@@ -230,17 +231,19 @@ test('a call of reportNow during a report is not lost', async () => {
   expect(sent.flatMap(namesIn)).toEqual(['request_1', 'request_2']);
 });
 
-test('a report has a record limit, lists charges first, and if full is followed at once', async () => {
+test('a report is limited, lists charges first, and is followed at once only by a full one', async () => {
   const { charge, sent, settler } = settlerUnderTest();
-  for (let seq = 1; seq <= USAGE_BATCH_MAX + 10; seq += 1) charge(seq);
-  for (let number = 1; number <= 5; number += 1) settler.addFree(usageOf(`free_${number}`, 0n));
+  for (let seq = 1; seq <= USAGE_BATCH_MAX * 2 - 5; seq += 1) charge(seq);
+  for (let number = 1; number <= 15; number += 1) settler.addFree(usageOf(`free_${number}`, 0n));
   settler.start('node_1');
   await pass(1);
-  expect(sent.map((report) => recordsIn(report).length)).toEqual([USAGE_BATCH_MAX, 15]);
-  expect(sent.map((report) => namesIn(report).filter((name) => name.startsWith('free')).length)).toEqual([
-    0, 5,
-  ]);
-  expect(new Set(sent.flatMap(namesIn)).size).toBe(USAGE_BATCH_MAX + 15);
+  expect(sent.map((report) => recordsIn(report).length)).toEqual([USAGE_BATCH_MAX, USAGE_BATCH_MAX]);
+  const free = (): number[] =>
+    sent.map((report) => namesIn(report).filter((name) => name.startsWith('free')).length);
+  expect(free()).toEqual([0, 5]);
+  await pass(GATHERED);
+  expect(free()).toEqual([0, 5, 10]);
+  expect(new Set(sent.flatMap(namesIn)).size).toBe(USAGE_BATCH_MAX * 2 + 10);
 });
 
 test('queued free records are limited: the oldest are dropped and counted', async () => {
@@ -251,7 +254,7 @@ test('queued free records are limited: the oldest are dropped and counted', asyn
   expect(settler.waitingFree + settler.dropped).toBe(10_001);
   expect(settler.dropped).toBe(USAGE_BATCH_MAX);
   settler.start('node_1');
-  await pass(1);
+  await pass(GATHERED);
   const names = sent.flatMap(namesIn);
   expect(names).toHaveLength(10_001 - USAGE_BATCH_MAX);
   expect([names[0], names.at(-1)]).toEqual([`free_${USAGE_BATCH_MAX + 1}`, 'free_10001']);
@@ -266,7 +269,7 @@ test.each(['INVALID', 'BAD_USER_INPUT'])(
     for (let seq = 1; seq <= 40; seq += 1) charge(seq);
     settler.addFree(usageOf('free_1', 0n));
     settler.start('node_1');
-    await pass(1);
+    await pass(GATHERED);
     expect(charges).toEqual([]);
     expect([...state.quarantined.keys()]).toEqual([3]);
     expect(state.quarantined.get(3)).toBe(
@@ -289,7 +292,7 @@ test('reports grow again after an unreadable record', async () => {
   control.unreadable.add('request_1');
   for (let seq = 1; seq <= 2_000; seq += 1) charge(seq);
   settler.start('node_1');
-  await pass(1);
+  await pass(GATHERED);
   expect(sent.flatMap(namesIn)).toContain('request_2000');
   expect(Math.max(...sent.slice(10).map((report) => recordsIn(report).length))).toBe(USAGE_BATCH_MAX);
   expect(sent.length).toBeLessThan(30);

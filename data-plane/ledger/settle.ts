@@ -15,7 +15,8 @@ import { chargesIn, lastSeqOf, pageOf } from './pages.ts';
 import type { Page } from './pages.ts';
 
 /**
- * Pause between reports, in ms, to gather records; skipped if a report was full or a lease must be closed.
+ * Pause between reports, in ms, to gather records; skipped if those that wait fill a report, or if a lease
+ * must be closed. A report costs the control plane a transaction, so a busy node sends full ones.
  */
 const GATHER_MS = 200;
 const RETRY_BASE_MS = 100;
@@ -142,11 +143,11 @@ export class Settler {
     });
   }
 
-  /** Sends one batch. Returns whether more records wait. */
+  /** Sends one batch. Returns whether the next one may be sent at once. */
   async #reportOnce(): Promise<boolean> {
     this.#batch ??= await this.#nextBatch();
     if (!this.#batch) return false;
-    const { report, pages, count } = this.#batch;
+    const { report, pages } = this.#batch;
     const answer = await this.#send(report);
     if (answer instanceof ControlError) {
       await this.#isolate(this.#batch, answer);
@@ -160,10 +161,9 @@ export class Settler {
       this.#options.onSettled(leases);
     }
     this.#batch = undefined;
-    // More records may wait only if the report was full.
-    const isFull = count >= this.#size;
     this.#size = Math.min(USAGE_BATCH_MAX, this.#size * 2);
-    return isFull;
+    const { nextSeq, settledSeq } = this.#options.journal.state;
+    return nextSeq - 1 - settledSeq + this.#free.length >= this.#size;
   }
 
   /** The answer, or the error if the control plane can never read the report. Throws without an answer. */

@@ -131,7 +131,7 @@ const ROWS: Row = everybody(
     ),
     node: limit(
       'shared/usage-report.ts USAGE_BATCH_MAX',
-      `${SETTLE}: a report has a record limit, lists charges first, and if full is followed at once`,
+      `${SETTLE}: a report is limited, lists charges first, and is followed at once only by a full one`,
     ),
   },
 );
