@@ -119,8 +119,14 @@ function charge(seq: number, { walletId, keyId }: { walletId: string; keyId: str
     ...{ requestId: `req_${randomUUID()}`, at: Date.now(), keyId, walletId, poolId: null },
     ...{ group: 'default', source: 'API_KEY', model: MODELS[seq % MODELS.length] ?? '' },
     ...{ family: 'chat_completions', routeId: 'rte_bench', basePrice: COST, ratio: '1', cost: COST },
-    tokens: { input: 1200, output: 300, cached: 800, reasoning: null },
-    ...{ status: 'SUCCEEDED', outcome: 'DELIVERED', httpStatus: 200, errorCode: null, streamed: true },
-    ...{ latencyMs: 1234, firstContentMs: 321, ip: '192.0.2.7', lossesInAnswer: 0 },
+    tokens: { input: upTo(4000), output: upTo(900), cached: upTo(800), reasoning: null },
+    ...{ status: 'SUCCEEDED', outcome: 'DELIVERED', httpStatus: 200, errorCode: null },
+    ...{ streamed: upTo(4) > 1, latencyMs: upTo(5000), firstContentMs: upTo(900) },
+    ...{ ip: `192.0.2.${upTo(250)}`, lossesInAnswer: 0 },
   };
+}
+
+/** A random number from 1 to `most`: values that differ, as those of real requests. */
+function upTo(most: number): number {
+  return 1 + Math.floor(most * Math.random());
 }
