@@ -40,18 +40,23 @@ interface Decided {
 
 /**
  * Settles the reports in one transaction, publishes them, and returns their answers in the same order. Every
- * report has a node of its own, and no two reports name the same request. Throws the errors of the database
- * unchanged; then no report is settled.
+ * report has a node of its own, and no two reports name the same request. `earner` chooses the account of
+ * revenue, for which others wait until the commit. Throws the errors of the database unchanged; then no
+ * report is settled.
  */
-export async function settleTogether(em: EntityManager, reports: readonly Report[]): Promise<ReportAnswer[]> {
-  const decided = await inTransaction(em, (inner) => settleIn(inner, reports));
+export async function settleTogether(
+  em: EntityManager,
+  reports: readonly Report[],
+  earner = reports[0]?.node.id ?? '',
+): Promise<ReportAnswer[]> {
+  const decided = await inTransaction(em, (inner) => settleIn(inner, reports, revenueAccount(earner)));
   const settled = decided.flatMap(({ stored }) => stored.map(({ usage }) => usage));
   // The reports are settled. An error here must not tell the nodes that they are not.
   await announceSettled(em, settled).catch(() => lostNotices.inc());
   return decided.map(({ answer }) => answer);
 }
 
-async function settleIn(em: EntityManager, reports: readonly Report[]): Promise<Decided[]> {
+async function settleIn(em: EntityManager, reports: readonly Report[], revenue: string): Promise<Decided[]> {
   // A report alone may wait for its locks: nobody else waits with it.
   if (reports.length > 1)
     await query(em, sql`select set_config('lock_timeout', ${GROUP_LOCK_MS.toString()}, true)`);
@@ -62,7 +67,7 @@ async function settleIn(em: EntityManager, reports: readonly Report[]): Promise<
   );
   const decided: Decided[] = [];
   for (const admission of admissions) decided.push(await decide(em, admission, times));
-  await settleCharges(em, leases, decided);
+  await settleCharges(em, { leases, revenue }, decided);
   for (const { node, refusals } of decided) await storeAlarms(em, node.id, refusals);
   await insertUsage(
     em,
@@ -120,17 +125,14 @@ async function compareWithEarlier(
  */
 async function settleCharges(
   em: EntityManager,
-  leases: ReadonlyMap<string, Lease>,
+  { leases, revenue }: { leases: ReadonlyMap<string, Lease>; revenue: string },
   decided: readonly Decided[],
 ): Promise<void> {
   const batches = decided.flatMap(({ node, stored }) => {
     const charges = stored.flatMap(({ usage }) => chargeOf(usage) ?? []);
     return charges.length === 0 ? [] : [{ node, charges }];
   });
-  const [first] = batches;
-  if (!first) return;
-  // One account for the group, because other groups wait for it until the commit.
-  const revenue = revenueAccount(first.node.id);
+  if (batches.length === 0) return;
   const holdings = await readHoldings(em, leases);
   const settledCharges: SettledCharge[] = [];
   const debits: SettlementPlan['leaseDebits'][] = [];
@@ -179,15 +181,20 @@ async function postCovered(
   return covered.map((charge) => ({ ...charge, settlement: 'LEASE' as const, transactionId }));
 }
 
-/** Locks the accounts of the leases and returns their balances, by lease id. */
+/**
+ * Locks the accounts of the leases and returns their balances, by lease id. Accounts are credited only when
+ * the lease is granted: one without a grant is left out, because it stays empty.
+ */
 async function readHoldings(
   em: EntityManager,
   leases: ReadonlyMap<string, Lease>,
 ): Promise<Map<string, LeaseHolding>> {
-  const ids = [...leases.keys()];
   const balances = await lockAccounts(
     em,
-    ids.flatMap((id) => [leaseAccount(id, 'CASH'), leaseAccount(id, 'GIFT')]),
+    [...leases.values()].flatMap(({ id, cash, gift }) => [
+      ...(cash > 0n ? [leaseAccount(id, 'CASH')] : []),
+      ...(gift > 0n ? [leaseAccount(id, 'GIFT')] : []),
+    ]),
   );
   return new Map(
     [...leases.values()].map((lease) => [

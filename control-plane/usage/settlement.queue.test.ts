@@ -13,6 +13,7 @@ import {
   GROUP_REPORTS_MAX,
   GROUPS_AT_ONCE,
   nextGroup,
+  NODE_REPORTS_MAX,
   SettlementQueue,
 } from './settlement.queue.ts';
 
@@ -52,19 +53,18 @@ const reportOf = (nodeId: string, records: ReportedUsage[]): Report => ({
   records,
 });
 
-/** Reports that keep every transaction of a queue busy, until `release` is called. */
-async function occupy(queue: SettlementQueue): Promise<{ release(): Promise<void>; payers: Payer[] }> {
-  const payers = await Promise.all(Array.from({ length: GROUPS_AT_ONCE }, openPayer));
+/** A report that is being settled until `release` is called. Later ones gather beside it. */
+async function occupy(queue: SettlementQueue): Promise<{ release(): Promise<void>; payer: Payer }> {
+  const payer = await openPayer();
   const em = money.em();
   await em.begin();
-  const leases = payers.map(({ leaseId }) => leaseId);
-  await query(em, sql`select from wallet_lease where id = any(${leases}::text[]) for update`);
-  const running = payers.map((payer) => queue.settle(reportOf(payer.nodeId, [charge(payer, 1)])));
+  await query(em, sql`select from wallet_lease where id = ${payer.leaseId} for update`);
+  const running = queue.settle(reportOf(payer.nodeId, [charge(payer, 1)]));
   return {
-    payers,
+    payer,
     release: async () => {
       await em.commit();
-      expect(await Promise.all(running)).toEqual(payers.map(() => SETTLED));
+      expect(await running).toEqual(SETTLED);
     },
   };
 }
@@ -167,11 +167,40 @@ describe('reports that wait', () => {
     ]);
   });
 
+  it('of other nodes are settled while a settlement waits for a lock', async () => {
+    const queue = new SettlementQueue(money.em);
+    const [stuck, one, other] = [await openPayer(), await openPayer(), await openPayer()];
+    const em = money.em();
+    await em.begin();
+    await query(em, sql`select from wallet_lease where id = ${stuck.leaseId} for update`);
+    const waits = queue.settle(reportOf(stuck.nodeId, [charge(stuck, 1)]));
+    const few = [one, other].map((payer) => queue.settle(reportOf(payer.nodeId, [charge(payer, 1)])));
+    expect(await Promise.all(few)).toEqual([SETTLED, SETTLED]);
+    await em.commit();
+    expect(await waits).toEqual(SETTLED);
+  });
+
+  it('are refused above a number of one node, whose earlier reports are settled', async () => {
+    const queue = new SettlementQueue(money.em);
+    const [stuck, other] = [await openPayer(), await openPayer()];
+    const em = money.em();
+    await em.begin();
+    await query(em, sql`select from wallet_lease where id = ${stuck.leaseId} for update`);
+    const report = reportOf(stuck.nodeId, [charge(stuck, 1)]);
+    // The first is under way and does not wait any more.
+    const accepted = Array.from({ length: NODE_REPORTS_MAX + 1 }, () => queue.settle(report));
+    await expect(queue.settle(report)).rejects.toMatchObject({ extensions: { code: 'RATE_LIMITED' } });
+    expect(await queue.settle(reportOf(other.nodeId, [charge(other, 1)]))).toEqual(SETTLED);
+    await em.commit();
+    const sum = (await Promise.all(accepted)).reduce((total, answer) => total + answer.accepted, 0);
+    expect(sum).toBe(1);
+    expect(await queue.settle(report)).toMatchObject({ accepted: 0, duplicates: 1 });
+  });
+
   it('are refused at once above the maximum number of records', async () => {
     const queue = new SettlementQueue(money.em);
-    const { release, payers } = await occupy(queue);
-    const [payer] = payers;
-    const records = payer ? Array.from({ length: 501 }, () => charge(payer, 2)) : [];
+    const { release, payer } = await occupy(queue);
+    const records = Array.from({ length: 501 }, () => charge(payer, 2));
     await expect(queue.settle(reportOf('nod_x', records))).rejects.toMatchObject({ code: 'LIMIT_REACHED' });
     await release();
   });

@@ -31,19 +31,25 @@ const CHECK_VIOLATION = '23514';
  * record is malformed, if its journal or lease belongs to somebody else, if its cost is not base price ×
  * ratio, or if its charge exceeds the grant of its lease.
  *
+ * `earner` chooses one of the accounts of revenue.
+ *
  * Throws LIMIT_REACHED above `USAGE_BATCH_MAX` records. Throws INVALID, and settles nothing, if the database
  * refuses a value of a record: the node then reports smaller batches to isolate that record.
  */
-export async function settle(em: EntityManager, report: Report): Promise<ReportAnswer> {
+export async function settle(
+  em: EntityManager,
+  report: Report,
+  earner = report.node.id,
+): Promise<ReportAnswer> {
   checkSize(report);
   try {
-    return await settleOrInvalid(em, report);
+    return await settleOrInvalid(em, report, earner);
   } catch (error) {
     if (!isMissingMonth(error)) throw error;
   }
   // A job creates the partitions of coming months. Here it has not, because the database's clock jumped.
   await makePartitions(em);
-  return settleOrInvalid(em, report);
+  return settleOrInvalid(em, report, earner);
 }
 
 /** Throws LIMIT_REACHED above `USAGE_BATCH_MAX` records. */
@@ -53,9 +59,9 @@ export function checkSize({ records }: Report): void {
 }
 
 /** Settles the batch. Throws INVALID if the database refuses a value of a record. */
-async function settleOrInvalid(em: EntityManager, report: Report): Promise<ReportAnswer> {
+async function settleOrInvalid(em: EntityManager, report: Report, earner: string): Promise<ReportAnswer> {
   try {
-    return await settleAlone(em, report);
+    return await settleAlone(em, report, earner);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (!REFUSED_VALUE.test(code) || isMissingMonth(error)) throw error;
@@ -73,8 +79,8 @@ function isMissingMonth(error: unknown): boolean {
   return !('constraint' in error) || error.constraint === undefined;
 }
 
-async function settleAlone(em: EntityManager, report: Report): Promise<ReportAnswer> {
-  const [answer] = await settleTogether(em, [report]);
+async function settleAlone(em: EntityManager, report: Report, earner: string): Promise<ReportAnswer> {
+  const [answer] = await settleTogether(em, [report], earner);
   if (!answer) throw new Error('A report has no answer.');
   return answer;
 }
