@@ -52,6 +52,7 @@ import { UsedLines } from './049-used-lines.ts';
 import { UpstreamAccess } from './050-upstream-access.ts';
 import { MessagePositions } from './051-message-positions.ts';
 import { Webhooks } from './052-webhooks.ts';
+import { SharedSums } from './053-shared-sums.ts';
 import { ServiceLimits } from './054-service-limits.ts';
 import { Quirks } from './055-quirks.ts';
 import { Routing } from './056-routing.ts';
@@ -159,4 +160,6 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '095-day-times', class: DayTimes },
   // After 082, which replaces the function.
   { name: '048-planned-digests', class: PlannedDigests },
+  // After 076 and 089, whose functions it replaces.
+  { name: '053-shared-sums', class: SharedSums },
 ];

@@ -91,6 +91,32 @@ describe('the ledger', () => {
     ).rejects.toThrow('does not sum to zero');
   });
 
+  it('refuses an entry of a transaction or account that does not exist, also from the owner', async () => {
+    const { walletId } = await money.wallet({ cash: 1n });
+    const orm = await createOrm(money.url, { asOwner: true, connectionsMax: 1 });
+    const account = walletAccount(walletId, 'CASH');
+    try {
+      for (const [transactions, accounts] of [
+        [['txn_none'], [account]],
+        [
+          ['txn_none', 'known'],
+          [account, account],
+        ],
+        [['known'], ['wallet:none:CASH']],
+      ]) {
+        const entry = sql`
+          insert into ledger_entry (id, transaction_id, kind, account_id, amount, balance_after)
+          select 'led_' || number, case transaction when 'known'
+            then (select min(id) from ledger_transaction) else transaction end, 'ADJUSTMENT', account, 1, 1
+          from unnest(${transactions}::text[], ${accounts}::text[]) with ordinality
+            as r (transaction, account, number)`;
+        await expect(query(orm.em.fork(), entry)).rejects.toMatchObject({ code: '23503' });
+      }
+    } finally {
+      await orm.close(true);
+    }
+  });
+
   it.each(['gateway_runtime', 'owner'])(
     'refuses UPDATE, DELETE and TRUNCATE of append-only tables to the role %s',
     async (role) => {
