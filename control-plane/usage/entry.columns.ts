@@ -16,10 +16,12 @@ export interface StoredUsage {
   at: string;
 }
 
+type Value = string | number | boolean | null;
+
 interface EntryColumn {
   name: string;
   type: 'text' | 'timestamptz' | 'bigint' | 'integer' | 'smallint' | 'boolean' | 'inet' | 'jsonb';
-  value(stored: StoredUsage): string | number | boolean | null;
+  value(stored: StoredUsage): Value;
 }
 
 const COLUMNS: readonly EntryColumn[] = [
@@ -60,14 +62,31 @@ const COLUMNS: readonly EntryColumn[] = [
   { name: 'repeats', type: 'integer', value: ({ usage }) => count(usage.repeats ?? 0) },
 ];
 
-/** SQL that inserts the rows, with one array for each column, which PostgreSQL reads faster than JSON. */
+/**
+ * SQL that inserts the rows, with one array for each column, which PostgreSQL reads faster than JSON. A
+ * column that has the same value in all rows, as many have in practice, is sent as that value.
+ */
 export function insertEntries(stored: readonly StoredUsage[]): Statement {
-  const names = COLUMNS.map(({ name }) => name).join(', ');
-  const arrays = COLUMNS.map(({ type }, at) => `$${at + 1}::${type}[]`).join(', ');
+  const columns = COLUMNS.map(({ name, type, value }, at) => {
+    const list = stored.map(value);
+    const parameter = `$${at + 1}::${type}`;
+    return isUniform(list)
+      ? { name, selected: parameter, array: undefined, value: list[0] }
+      : { name, selected: `r.${name}`, array: `${parameter}[]`, value: list };
+  });
+  const varied = columns.filter(({ array }) => array !== undefined);
+  const [arrays, columnsOfRow] = [varied.map(({ array }) => array), varied.map(({ name }) => name)];
   return {
-    text: `insert into usage_entry (${names}) select * from unnest(${arrays})`,
-    values: COLUMNS.map(({ value }) => stored.map(value)),
+    text: `insert into usage_entry (${columns.map(({ name }) => name).join(', ')})
+      select ${columns.map(({ selected }) => selected).join(', ')}
+      from unnest(${arrays.join(', ')}) as r (${columnsOfRow.join(', ')})`,
+    values: columns.map(({ value }) => value),
   };
+}
+
+/** Whether all values are equal. The ids differ in each row, so that the SQL has at least one array. */
+function isUniform(values: readonly Value[]): boolean {
+  return values.length > 1 && values.every((value) => value === values[0]);
 }
 
 function attemptsOf({ tried }: ReportedUsage): { attempts: string; omitted: number } | undefined {

@@ -235,7 +235,7 @@ export function malformedReason(usage: ReportedUsage): string | undefined {
   const ids = [usage.requestId, usage.keyId, usage.walletId, usage.poolId ?? 'none', usage.routeId ?? 'none'];
   ids.push(usage.journalId ?? 'none', usage.leaseId ?? 'none');
   if (ids.some((id) => id.length === 0 || id.length > ID_LENGTH_MAX)) return 'id out of bounds';
-  if (ids.some((id) => id !== storableText(id))) return 'id is not valid text';
+  if (ids.some((id) => id.includes('\0') || !id.isWellFormed())) return 'id is not valid text';
   if (usage.modelName.length > NAME_LENGTH_MAX || (usage.errorCode ?? '').length > ID_LENGTH_MAX)
     return 'text out of bounds';
   return priceMismatch(usage);
