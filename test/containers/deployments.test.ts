@@ -99,7 +99,7 @@ describe('the Helm chart', () => {
 });
 
 /** Variables that Node.js and the C library read. */
-const FOREIGN = ['NODE_ENV', ...Object.keys(ALLOCATOR)];
+const FOREIGN = ['NODE_ENV', 'TMPDIR', ...Object.keys(ALLOCATOR)];
 
 describe('the allocator', () => {
   it.each([
@@ -108,6 +108,17 @@ describe('the allocator', () => {
   ])('has the settings of `npm start` in %s', (file) => {
     for (const setting of Object.entries(ALLOCATOR)) expect(read(file)).toContain(setting.join('='));
   });
+});
+
+describe('large uploads', () => {
+  it.each(['data-plane/Dockerfile', 'docs/operations/systemd/gateway-node@.service'])(
+    'wait in the folder of the node in %s, because /tmp may be small or in memory',
+    (file) => {
+      const [, folder = ''] = / DATA_DIR=(\S+)/.exec(read(file)) ?? [];
+      expect(folder).not.toBe('');
+      expect(read(file)).toContain(` TMPDIR=${folder}`);
+    },
+  );
 });
 
 describe('a systemd unit', () => {
