@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { controlEnvironment, nodeEnvironment } from '../../control-plane/local/plan.ts';
 import type { Plan } from '../../control-plane/local/plan.ts';
-import { CONTROL_SETTINGS, NODE_SETTINGS } from '../../control-plane/local/variables.ts';
+import { ALLOCATOR, CONTROL_SETTINGS, NODE_SETTINGS } from '../../control-plane/local/variables.ts';
 import { readSettings } from '../../control-plane/process/settings.ts';
 import { readNodeSettings } from '../../data-plane/node/node-settings.ts';
 import { readServerSettings } from '../../data-plane/settings.ts';
@@ -55,7 +55,7 @@ describe('every setting', () => {
     const inCompose = operations('compose.yaml').match(/\b[A-Z]+(?:_[A-Z0-9]+)+/g) ?? [];
     const schema = readFileSync(join(ROOT, 'control-plane', 'schema.graphql'), 'utf8');
     const enumValues = schema.match(/(?<=^ {2})[A-Z]+(?:_[A-Z0-9]+)+$/gm) ?? [];
-    const known = new Set([...documented(), ...inCompose, ...enumValues]);
+    const known = new Set([...documented(), ...inCompose, ...enumValues, ...Object.keys(ALLOCATOR)]);
     expect([...named].filter((name) => !known.has(name))).toEqual([]);
     expect(named.size).toBeGreaterThan(10);
   });
@@ -84,7 +84,9 @@ describe('every setting', () => {
   it('counts as not set if the compose file leaves it empty', () => {
     const left = (name: string): Record<string, string> => {
       const pairs = Object.entries(services[name]?.environment ?? {});
-      return Object.fromEntries(pairs.map(([key, value]) => [key, value.replace(/\$\{\w+:-(\w*)\}/, '$1')]));
+      return Object.fromEntries(
+        pairs.map(([key, value]) => [key, value.replaceAll(/\$\{\w+:-(\w*)\}/g, '$1')]),
+      );
     };
     const secrets = { DATABASE_URL: 'postgres://db.example/gateway', SECRET_KEY: 'x'.repeat(32) };
     const addresses = {
@@ -112,6 +114,14 @@ describe('the proxy of the compose file', () => {
       return `${host}:${inside?.ipv4_address}`;
     });
     expect(services['proxy']?.extra_hosts?.toSorted()).toEqual(addresses.toSorted());
+  });
+});
+
+describe('a node of the compose file', () => {
+  it('uses the port for nodes if the control planes have one', () => {
+    const { CONTROL_URL: addresses } = services['node-1']?.environment ?? {};
+    const ports = addresses?.split(',').map((address) => address.replace(/^http:\/\/control-\d:/, ''));
+    expect(ports).toEqual(['${NODE_INTERFACE_PORT:-4000}', '${NODE_INTERFACE_PORT:-4000}']);
   });
 });
 
