@@ -1,7 +1,14 @@
 /** How the release command changes version numbers and the changelog. */
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { isNewer, withLockVersion, withReleasedSection, withVersion } from '../tools/release-texts.mjs';
+import {
+  IMAGE_MENTIONS,
+  isNewer,
+  withChartVersion,
+  withLockVersion,
+  withReleasedSection,
+  withVersion,
+} from '../tools/release-texts.mjs';
 
 const DAY = new Date('2026-12-01T12:00:00Z');
 
@@ -32,6 +39,20 @@ describe('a release', () => {
     const { version } = JSON.parse(manifest);
     const after = JSON.parse(withVersion(manifest, version, '9.9.9'));
     expect([after.version, after.dependencies['@gateway/shared']]).toEqual(['9.9.9', '9.9.9']);
+  });
+
+  it('changes every document that names an image by its version', () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const documents = globSync(['*.md', 'docs/*.md', 'docs/operations/**/*.{yaml,yml,txt,service}']);
+    const naming = documents.filter((file) => readFileSync(file, 'utf8').includes(`-plane:${version}`));
+    expect(naming.map((file) => file.replaceAll('\\', '/')).toSorted()).toEqual(IMAGE_MENTIONS);
+  });
+
+  it('changes the version of the Helm chart and of what it installs', () => {
+    const chart = readFileSync('docs/operations/helm/Chart.yaml', 'utf8');
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+    expect(withChartVersion(chart, version)).toBe(chart);
+    expect(withChartVersion(chart, '9.9.9')).toBe(chart.replaceAll(`ersion: ${version}`, 'ersion: 9.9.9'));
   });
 
   it('changes the lock file only in the versions of the workspaces', () => {

@@ -3,6 +3,13 @@
 const VERSION = /^(\d+)\.(\d+)\.(\d+)$/;
 const UNRELEASED = '## [Unreleased]\n';
 
+/** Files that name the images by version. */
+export const IMAGE_MENTIONS = [
+  'docs/operations.md',
+  'docs/operations/compose.yaml',
+  'docs/operations/helm/values.yaml',
+];
+
 /**
  * Arguments of npm that print a CycloneDX bill of materials of the whole lock file. With `--omit=dev`, npm 11
  * also omits packages of the product that a development tool uses as well.
@@ -39,6 +46,11 @@ export function withVersion(manifest, current, version) {
   return manifest
     .replace(`"version": "${current}"`, `"version": "${version}"`)
     .replace(`"@gateway/shared": "${current}"`, `"@gateway/shared": "${version}"`);
+}
+
+/** The text of the Helm chart's manifest under the new version. */
+export function withChartVersion(chart, version) {
+  return chart.replaceAll(/^(version|appVersion): .*$/gm, `$1: ${version}`);
 }
 
 /** The lock file's text with the new version for the project and its workspaces. */

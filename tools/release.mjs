@@ -9,7 +9,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   BILL_OF_MATERIALS,
+  IMAGE_MENTIONS,
   isNewer,
+  withChartVersion,
   withLockVersion,
   withReleasedSection,
   withVersion,
@@ -20,8 +22,7 @@ const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const MANIFESTS = ['.', 'shared', 'control-plane', 'data-plane', 'console'].map((folder) =>
   path.join(folder, 'package.json'),
 );
-/** Files that name the images by version. */
-const IMAGE_MENTIONS = ['docs/operations.md', 'docs/operations/compose.yaml'];
+const CHART = 'docs/operations/helm/Chart.yaml';
 const IMAGES = ['control-plane', 'data-plane'];
 const CHANGELOG = 'CHANGELOG.md';
 const LOCK = 'package-lock.json';
@@ -54,6 +55,7 @@ function writeVersion() {
   write(LOCK, withLockVersion(read(LOCK), version));
   for (const file of IMAGE_MENTIONS)
     write(file, read(file).replaceAll(`-plane:${current}`, `-plane:${version}`));
+  write(CHART, withChartVersion(read(CHART), version));
 }
 
 /** Writes the CycloneDX bill of materials of this release, from the lock file alone, into dist/. */
