@@ -54,7 +54,7 @@ describe.skipIf(!ready)('the chart of the overview', () => {
       await parts.first().waitFor();
       const fills = new Set(await parts.evaluateAll((all) => all.map((part) => part.getAttribute('fill'))));
       const swatches = page.locator('main dl [class*="bg-s"][aria-hidden]');
-      expect(await swatches.count()).toBeGreaterThanOrEqual(fills.size);
+      await expect.poll(() => swatches.count()).toBeGreaterThanOrEqual(fills.size);
       expect(await violations(page)).toEqual([]);
     });
   });

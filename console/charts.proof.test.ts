@@ -207,6 +207,7 @@ describe.skipIf(!ready)('for screen readers and forced colours', () => {
     await visitChart('/usage?days=7', async (page) => {
       await press(page, barsOf(page).last());
       await page.waitForURL(/day=/);
+      await expect.poll(() => barsOf(page).last().getAttribute('aria-pressed')).toBe('true');
       expect(await page.locator(`${CHARTS} svg:not([aria-hidden="true"])`).count()).toBe(0);
       expect(await violations(page)).toEqual([]);
       await page.emulateMedia({ colorScheme: 'dark' });

@@ -114,7 +114,7 @@ describe.skipIf(!ready)('a key', () => {
       for (const name of ['Codex', 'AI SDK', 'curl']) {
         await dialog.getByText(name, { exact: true }).click();
         await dialog.getByRole('radio', { name, checked: true }).waitFor();
-        expect(await dialog.getByRole('figure').count()).toBeGreaterThan(1);
+        await expect.poll(() => dialog.getByRole('figure').count()).toBeGreaterThan(1);
       }
       expect(await violations(page)).toEqual([]);
       await page.setViewportSize({ width: 360, height: 800 });

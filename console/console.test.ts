@@ -87,9 +87,10 @@ describe.skipIf(!ready)('the palette', () => {
       const input = page.getByRole('combobox', { name: 'Search or run a command' });
       await input.fill('theme');
       const meant = page.getByRole('option', { selected: true });
-      await expect.poll(() => meant.count()).toBe(1);
+      await expect.poll(() => meant.textContent()).toMatch(/^Theme/);
       const first = await meant.textContent();
-      expect(await input.getAttribute('aria-activedescendant')).toBe(await meant.getAttribute('id'));
+      const theme = await meant.getAttribute('id');
+      await expect.poll(() => input.getAttribute('aria-activedescendant')).toBe(theme);
       await input.fill('crea');
       await page.getByRole('option', { name: 'Create key', selected: true }).waitFor();
       const create = await meant.getAttribute('id');
@@ -105,7 +106,7 @@ describe.skipIf(!ready)('the palette', () => {
       await input.fill('qqqq');
       await page.getByText('Nothing matches').waitFor();
       expect(await page.getByRole('option').count()).toBe(0);
-      expect(await input.getAttribute('aria-activedescendant')).toBeNull();
+      await expect.poll(() => input.getAttribute('aria-activedescendant')).toBeNull();
       await input.fill('create key');
       await page.keyboard.press('Enter');
       await page.getByRole('dialog', { name: 'Create key' }).waitFor();
@@ -120,6 +121,8 @@ describe.skipIf(!ready)('usage', () => {
       const rows = page.getByRole('table', { name: 'Requests' }).getByRole('row');
       // An event that is sent before the page listens is lost.
       await expect.poll(() => house.stage.fake.usageListeners(), { timeout: 20_000 }).toBe(listeners + 1);
+      // The rows are drawn after the page.
+      await expect.poll(() => rows.count()).toBeGreaterThan(1);
       const before = await rows.count();
       house.stage.fake.addUsage();
       const show = page.getByRole('button', { name: '1 new request' });
@@ -239,7 +242,7 @@ describe.skipIf(!ready)('the health of an upstream', () => {
       await page.getByText('4.12 %').waitFor();
       for (const words of ['1.8 s', '56 of 740 failed', 'Access refused', 'Busy: 1 hr ago'])
         await page.getByText(words).waitFor();
-      expect(await page.getByText('Open', { exact: true }).count()).toBe(2);
+      await expect.poll(() => page.getByText('Open', { exact: true }).count()).toBe(2);
     });
   });
 });

@@ -158,7 +158,8 @@ describe.skipIf(!ready).each(WALLETS)('with $wallet', ({ money }) => {
     ] as const)
       await house.visit(where, async (page) => {
         await page.getByRole('heading', { name: heading }).waitFor();
-        expect(await page.getByRole('table', { name: heading }).getByRole('row').count()).toBeGreaterThan(5);
+        const rows = page.getByRole('table', { name: heading }).getByRole('row');
+        await expect.poll(() => rows.count()).toBeGreaterThan(5);
         expect(await page.getByRole('button', { name: 'Export' }).isEnabled()).toBe(true);
       });
     await house.visit('/profile/privacy', async (page) => {

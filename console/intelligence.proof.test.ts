@@ -26,11 +26,11 @@ describe.skipIf(!ready)('a switch', () => {
       await dialog.getByRole('radio', { name: 'Delete the items permanently (1)' }).click();
       await press(page, dialog.getByRole('button', { name: 'Turn off' }));
       await page.getByText('Writes release notes every Friday').waitFor({ state: 'detached' });
-      expect(await routines.isChecked()).toBe(false);
+      await expect.poll(() => routines.isChecked()).toBe(false);
       const summaries = page.getByRole('switch', { name: 'Conversation summaries' });
       await summaries.click();
       await page.getByText('2 of 4 switches are on').waitFor();
-      expect(await summaries.isChecked()).toBe(true);
+      await expect.poll(() => summaries.isChecked()).toBe(true);
     });
   });
 });

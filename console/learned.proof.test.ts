@@ -23,7 +23,7 @@ describe.skipIf(!ready)('a notice', () => {
     await visit('/playground', async (page) => {
       await page.getByRole('textbox', { name: 'Write a message' }).fill('Half a sent');
       expect(await notice(page).count()).toBe(0);
-      await expect.poll(() => fake().intelligenceListeners(), { timeout: 10_000 }).toBeGreaterThan(listeners);
+      await expect.poll(() => fake().intelligenceListeners()).toBeGreaterThan(listeners);
       fake().learn(NEWS);
       await notice(page).getByText('Learned: Prefers tabs').waitFor();
       expect(await page.getByRole('status').allTextContents()).toContain('Learned: Prefers tabs');
@@ -80,8 +80,8 @@ describe.skipIf(!ready)('an open task', () => {
       expect(await violations(page)).toEqual([]);
       await press(page, page.getByRole('button', { name: 'Continue with “Ledger: rounding' }));
       const composer = page.getByRole('textbox', { name: 'Write a message' });
-      expect(await composer.inputValue()).toMatch(/^Let us continue with “Ledger: rounding/);
-      expect(await composer.evaluate((field) => field === document.activeElement)).toBe(true);
+      await expect.poll(() => composer.inputValue()).toMatch(/^Let us continue with “Ledger: rounding/);
+      await expect.poll(() => composer.evaluate((field) => field === document.activeElement)).toBe(true);
       await page
         .getByRole('main')
         .getByRole('link', { name: 'Retry budgets over three nodes' })

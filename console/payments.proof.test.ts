@@ -17,7 +17,7 @@ describe.skipIf(!ready)('a top-up by card', () => {
     await visit('/wallet', async (page) => {
       await page.getByRole('button', { name: 'Add cash' }).click();
       await page.getByRole('button', { name: '$100.00', exact: true }).click();
-      expect(await page.getByLabel('Amount', { exact: true }).inputValue()).toBe('100');
+      await expect.poll(() => page.getByLabel('Amount', { exact: true }).inputValue()).toBe('100');
       await page.getByRole('button', { name: 'Continue to payment' }).click();
       await page.getByText('Waiting for the payment of $100.00.').waitFor();
       expect(await violations(page)).toEqual([]);

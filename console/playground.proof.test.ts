@@ -89,7 +89,7 @@ describe.skipIf(!ready)('a comparison', () => {
       await add.click();
       await page.getByText('4 models,').waitFor();
       expect(await add.isDisabled()).toBe(true);
-      expect(await page.getByRole('region').count()).toBeGreaterThanOrEqual(4);
+      await expect.poll(() => page.getByRole('region').count()).toBeGreaterThanOrEqual(4);
       await page.getByRole('button', { name: 'Remove swift' }).click();
       await page.getByText('3 models,').waitFor();
       expect(page.url()).not.toContain('swift');
@@ -151,7 +151,8 @@ describe.skipIf(!ready)('the search of models', () => {
       await page.keyboard.press('ArrowDown');
       await expect.poll(() => meant.textContent()).toMatch(/^coder-max /);
       const active = list.getByRole('combobox');
-      expect(await active.getAttribute('aria-activedescendant')).toBe(await meant.getAttribute('id'));
+      const chosen = await meant.getAttribute('id');
+      await expect.poll(() => active.getAttribute('aria-activedescendant')).toBe(chosen);
       await page.keyboard.press('Enter');
       const button = page.getByRole('button', { name: 'Model: coder-max' });
       await button.waitFor();

@@ -42,9 +42,8 @@ describe.skipIf(!ready)('a pool', () => {
       await payButton(page, '$118.00').click();
       await page.getByRole('heading', { name: 'Paid. The pool works within seconds.' }).waitFor();
       expect(new URL(page.url()).pathname).toBe('/pools/pool_3');
-      expect(await page.getByRole('region', { name: 'Receipt', exact: true }).textContent()).toContain(
-        '118.00',
-      );
+      const receipt = page.getByRole('region', { name: 'Receipt', exact: true });
+      await expect.poll(() => receipt.textContent()).toContain('118.00');
       await page.getByRole('button', { name: 'Create pool key' }).click();
       await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('Orion runs');
       await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();

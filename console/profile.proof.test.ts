@@ -136,7 +136,7 @@ describe.skipIf(!ready)('an administrator', () => {
       // One of a later release is called by its name.
       await row('a job to come').getByText('Succeeded').waitFor();
       await row('Leases').getByText('Overdue').waitFor();
-      expect(await row('Pools').getByRole('cell').last().textContent()).toMatch(/^in \d/);
+      await expect.poll(() => row('Pools').getByRole('cell').last().textContent()).toMatch(/^in \d/);
     });
   });
 
@@ -191,7 +191,7 @@ describe.skipIf(!ready)('an administrator', () => {
       const row = prices.getByRole('row', { name: /^flagship-max/ });
       await prices.getByRole('columnheader', { name: 'Model', exact: true }).waitFor();
       await page.getByLabel('Ratio', { exact: true }).fill('0.8567');
-      expect(await row.textContent()).toBe('flagship-max$0.54$0.51402');
+      await expect.poll(() => row.textContent()).toBe('flagship-max$0.54$0.51402');
     });
   });
 });

@@ -20,11 +20,13 @@ describe.skipIf(!ready)('the status page', () => {
       await press(page, page.getByRole('link', { name: 'Status' }));
       await page.getByRole('heading', { name: 'Status', level: 1 }).waitFor();
       await page.getByText('Some requests fail or are slow').waitFor();
-      const titles = await page.getByRole('article').locator('h3').allTextContents();
-      expect(titles).toEqual(['Slow first tokens', 'Database upgrade', 'Embeddings failed']);
+      const titles = page.getByRole('article').locator('h3');
+      await expect
+        .poll(() => titles.allTextContents())
+        .toEqual(['Slow first tokens', 'Database upgrade', 'Embeddings failed']);
       const feed = page.getByRole('link', { name: 'Atom feed' });
       expect(await feed.getAttribute('href')).toBe('/status/feed.atom');
-      expect(await page.locator('svg[role=img] rect').count()).toBeGreaterThanOrEqual(90);
+      await expect.poll(() => page.locator('svg[role=img] rect').count()).toBeGreaterThanOrEqual(90);
     });
   });
 });

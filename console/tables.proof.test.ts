@@ -21,7 +21,7 @@ describe.skipIf(!ready)('the order of a table', () => {
       await press(page, header(page, 'Name').getByRole('button'));
       await page.waitForURL(/sort=name/);
       await page.getByRole('status').filter({ hasText: 'Name, ascending' }).waitFor();
-      expect(await header(page, 'Name').getAttribute('aria-sort')).toBe('ascending');
+      await expect.poll(() => header(page, 'Name').getAttribute('aria-sort')).toBe('ascending');
       await press(page, header(page, 'Name').getByRole('button'));
       await page.waitForURL(/sort=-name/);
       await page.reload();
@@ -82,8 +82,9 @@ describe.skipIf(!ready)('a table that is wider than the page', () => {
       await region.evaluate((box) => {
         box.scrollTop = 300;
       });
-      const [head, box] = await Promise.all([header(page, 'Time').boundingBox(), region.boundingBox()]);
-      expect(Math.abs((head?.y ?? 0) - (box?.y ?? 0))).toBeLessThanOrEqual(2);
+      const topOf = async (part: Locator) => (await part.boundingBox())?.y ?? Number.NaN;
+      const below = async () => Math.abs((await topOf(header(page, 'Time'))) - (await topOf(region)));
+      await expect.poll(below).toBeLessThanOrEqual(2);
       expect(await overflow(page)).toBe(0);
     });
   });
@@ -115,7 +116,7 @@ describe.skipIf(!ready)('actions on several rows', () => {
       expect(house.stage.fake.state.keys.find(({ name }) => name === 'Production API')?.state).toBe(
         'DISABLED',
       );
-      expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(0);
+      await expect.poll(() => page.getByRole('checkbox', { checked: true }).count()).toBe(0);
     });
   });
 

@@ -23,9 +23,9 @@ describe.skipIf(!ready)('the traffic of nodes', () => {
       const bars = chart.getByRole('group', { name: 'Usage over time' }).getByRole('button');
       await expect.poll(() => bars.count()).toBe(HOURS);
       const table = chart.getByRole('table', { name: 'Traffic of each node' });
-      expect(await table.getByRole('row').count()).toBe(4);
+      await expect.poll(() => table.getByRole('row').count()).toBe(4);
       await press(page, bars.last());
-      expect(await bars.last().getAttribute('aria-pressed')).toBe('true');
+      await expect.poll(() => bars.last().getAttribute('aria-pressed')).toBe('true');
       await press(page, chart.getByRole('button', { name: /^Node\s?Any$/ }));
       await press(page, page.getByRole('menuitemradio', { name: 'eu-2' }));
       await expect.poll(() => table.getByRole('row').count()).toBe(2);

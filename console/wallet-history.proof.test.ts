@@ -12,7 +12,7 @@ describe.skipIf(!ready)('a day of usage in the wallet', () => {
       await page.setViewportSize({ width, height: 900 });
       const day = page.getByRole('button', { name: /^\d+ entr(y|ies), .*, Cash$/ });
       await press(page, day);
-      expect(await day.getAttribute('aria-expanded')).toBe('true');
+      await expect.poll(() => day.getAttribute('aria-expanded')).toBe('true');
       await page.getByText('147 requests', { exact: true }).waitFor();
       expect(await violations(page)).toEqual([]);
       expect(await overflow(page)).toBe(0);

@@ -4,7 +4,7 @@
  */
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { ADMIN_PAGES, overflow, OWN_PAGES, PUBLIC_PAGES, ready } from './test/browser.ts';
+import { ADMIN_PAGES, drawn, overflow, OWN_PAGES, PUBLIC_PAGES, ready } from './test/browser.ts';
 import { clippedWords, untranslated } from './test/words.ts';
 import { houseOfTests } from './test/visit.ts';
 
@@ -39,6 +39,7 @@ describe.skipIf(!ready)('in the long language', () => {
         expect(await untranslated(page, answers)).toEqual([]);
         for (const width of [1280, 360]) {
           await page.setViewportSize({ width, height: 800 });
+          await drawn(page);
           expect(await clippedWords(page), `${width} px`).toEqual([]);
           // A table becomes a list of cards in the frame after the change of its width.
           await expect.poll(() => overflow(page), { message: `${width} px` }).toBe(0);

@@ -162,6 +162,9 @@ function hasStarted(): boolean {
   return Object.keys(place).some((name) => name.startsWith('__reactContainer'));
 }
 
+/** A page that hangs takes longer. A busy machine takes half of it for the first page of a browser. */
+const STEP_MS = 60_000;
+
 /** Opens a tab. */
 export async function openTab({ browser, fake }: Stage, view: View): Promise<Tab> {
   const { width, theme, language, touch = false } = view;
@@ -173,6 +176,7 @@ export async function openTab({ browser, fake }: Stage, view: View): Promise<Tab
     isMobile: touch,
     ...(language !== undefined && { locale: language }),
   });
+  context.setDefaultTimeout(STEP_MS);
   const page = await context.newPage();
   const said: string[] = [];
   let open = 0;
@@ -233,19 +237,26 @@ export async function violations(page: Page, colour = false): Promise<string[]> 
   return found.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
 
-/** Waits for the next frames: a window that was just made narrower is laid out again with them. */
-function drawn(page: Page): Promise<void> {
-  return page.evaluate(
+/**
+ * Waits for the next frames, and until the page has nothing to do. A window that was just made narrower is
+ * laid out again with these frames; the rows of tables follow in short tasks.
+ */
+export async function drawn(page: Page): Promise<void> {
+  await page.evaluate(
     () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         requestAnimationFrame(() => requestAnimationFrame(() => resolve()));
       }),
   );
+  await page.evaluate(idle);
 }
+
+/** A chart or a table that is still too wide after this time does not fit. */
+const FIT_MS = 20_000;
 
 /** By how many pixels the page is wider than its window. Charts take a new width a moment after the page. */
 export async function overflow(page: Page): Promise<number> {
   const fits = () => document.documentElement.scrollWidth <= document.documentElement.clientWidth;
-  await page.waitForFunction(fits, undefined, { timeout: 2_000 }).catch(() => undefined);
+  await page.waitForFunction(fits, undefined, { timeout: FIT_MS }).catch(() => undefined);
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 }

@@ -91,9 +91,6 @@ export const PLACES: readonly Place[] = [
   ),
 ];
 
-/** A control that is not there within this time is missing. */
-const CLICK_MS = 10_000;
-
 /** The text as a regular expression that matches it. */
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 
@@ -107,7 +104,7 @@ export async function showPlace(page: Page, { steps, opens }: Place, language: L
     const begins = new RegExp(`^${escaped(t(name, values))}`);
     // A button after the first step is one of the dialog that the step before opened.
     const place = at > 0 && role === 'button' ? page.getByRole('dialog') : page;
-    await place.getByRole(role, { name: begins }).last().click({ timeout: CLICK_MS });
+    await place.getByRole(role, { name: begins }).last().click();
   }
   if (opens) await page.getByRole(opens).last().waitFor();
 }

@@ -119,7 +119,7 @@ export async function press(page: Page, control: Locator): Promise<void> {
     await control.focus();
     return control.evaluate(keepsFocus);
   };
-  await expect.poll(focused, { timeout: 10_000 }).toBe(true);
+  await expect.poll(focused).toBe(true);
   expect(await control.evaluate(isReached)).toBe(true);
   await page.keyboard.press('Enter');
 }
