@@ -96,7 +96,7 @@ class Chunks {
   }
 }
 
-function listPages(chunks: Chunks, markups: Awaited<ReturnType<typeof prerenderPages>>): ConsolePage[] {
+function listPages(chunks: Chunks, views: Awaited<ReturnType<typeof prerenderPages>>): ConsolePage[] {
   return readRoutes().map(({ path: at, sources, areas }) => {
     const files = chunks.of(sources);
     const wordsIn = (folder: string, names: readonly string[]): string[] =>
@@ -107,8 +107,8 @@ function listPages(chunks: Chunks, markups: Awaited<ReturnType<typeof prerenderP
       en: wordsIn(WORDS.en, areas),
       'zh-CN': wordsIn(WORDS['zh-CN'], ['areas', 'frame', ...areas]),
     };
-    const markup = markups.get(at);
-    return { path: at, files, words, ...(markup && { markup }) };
+    const firstViews = views.get(at);
+    return { path: at, files, words, ...(firstViews && { firstViews }) };
   });
 }
 

@@ -17,7 +17,8 @@ const EVERYWHERE = new RegExp(
     'console/pages/admin/(?:(?:payments|pools)/)?search\\.ts$',
     'console/pages/(?:connect|keys|playground|pools|pricing|profile|usage|wallet)/search\\.ts$',
     'console/messages/en/frame\\.ts$',
-    'console/components/(?:button|copy|field|mark|notice|page-head|store|tag|theme|time)\\.tsx?$',
+    'console/components/(?:button|copy|field|mark|notice|page-head|page-title|store|tag)\\.tsx?$',
+    'console/components/(?:theme|time|title-text)\\.tsx?$',
     'console/pages/(?:answer-fields|failure-words)\\.ts$',
     'console/pages/shell/(?:frame-context|not-found|page-broken|skip-link)\\.tsx?$',
     'lucide-react/dist/esm/icons/(?:chevron-down|circle-(?:alert|check|exclamation-point)|search)\\.',
@@ -156,10 +157,11 @@ const REPLACEMENTS = [
   // Stream graphs and percentage stacks need these; the console's bars do not.
   { source: /util\/stack(?:Order|Offset)/, importer: '/@visx/shape/esm/shapes/', file: 'plain-stacks.ts' },
 ];
-/** Pages that the build renders request nothing, and find nothing in the browser's storage. */
+/** Pages that the build renders request nothing, find nothing in the browser's storage, and have no tab. */
 const WITHOUT_BROWSER = [
   { source: /\/early\.ts$/, importer: '/console/', file: 'prerender/no-requests.ts' },
   { source: /\/device-storage\.ts$/, importer: '/console/', file: 'prerender/no-storage.ts' },
+  { source: /\/page-title\.ts$/, importer: '/console/', file: 'prerender/noted-title.ts' },
 ];
 
 function replacements(all: typeof REPLACEMENTS): Plugin {

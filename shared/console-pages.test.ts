@@ -2,12 +2,16 @@
 import { describe, expect, it } from 'vitest';
 import { type ConsolePage, htmlOf } from './console-pages.ts';
 
-const HTML = '<html lang="en"><head></head><div id="root"></div></html>';
+const HTML = '<html lang="en"><head><title>Gateway</title></head><div id="root"></div></html>';
+const FIRST_VIEWS = {
+  en: { title: 'Keys & <more> $&', markup: '<h1>Keys $&</h1>' },
+  'zh-CN': { title: '密钥', markup: '<h1>密钥</h1>' },
+};
 const PAGES: ConsolePage[] = ['/', '/keys', '/pricing/$name'].map((path) => ({
   path,
   files: [`page${path.replaceAll(/\W/g, '-')}.js`],
   words: { en: ['en.js'], 'zh-CN': ['zh.js'] },
-  ...(path === '/keys' && { markup: { en: '<h1>Keys $&</h1>', 'zh-CN': '<h1>密钥</h1>' } }),
+  ...(path === '/keys' && { firstViews: FIRST_VIEWS }),
 }));
 
 /** The files that the HTML preloads for this path. */
@@ -41,12 +45,14 @@ describe('the HTML of the console', () => {
   });
 
   it.each([
-    ['en', '<html lang="en">', '<div id="root"><h1>Keys $&</h1></div>'],
-    ['zh-CN,en', '<html lang="zh-CN">', '<div id="root"><h1>密钥</h1></div>'],
-  ])('has the first view of the page for a visitor with the languages "%s"', (acceptLanguage, head, root) => {
+    ['en', '<html lang="en">', '<title>Keys &amp; &lt;more> $&amp;</title>', '<h1>Keys $&</h1>'],
+    ['zh-CN,en', '<html lang="zh-CN">', '<title>密钥</title>', '<h1>密钥</h1>'],
+  ])('has the title and the first view for a visitor with the languages "%s"', (...row) => {
+    const [acceptLanguage, head, title, markup] = row;
     const html = htmlOf(HTML, PAGES, { url: '/keys', acceptLanguage, cookie: 'browser=1; device=2' });
     expect(html).toContain(head);
-    expect(html).toContain(root);
+    expect(html).toContain(title);
+    expect(html).toContain(`<div id="root">${markup}</div>`);
   });
 
   it.each([
@@ -55,6 +61,8 @@ describe('the HTML of the console', () => {
     ['/keys?next=%2Fusage', ''],
     ['/pricing/coder', ''],
   ])('has no first view at %s with the cookies "%s"', (url, cookie) => {
-    expect(htmlOf(HTML, PAGES, { url, acceptLanguage: 'zh-CN', cookie })).toContain('<div id="root"></div>');
+    const html = htmlOf(HTML, PAGES, { url, acceptLanguage: 'zh-CN', cookie });
+    expect(html).toContain('<div id="root"></div>');
+    expect(html).toContain('<title>Gateway</title>');
   });
 });

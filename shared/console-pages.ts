@@ -12,8 +12,16 @@ export interface ConsolePage {
   files: readonly string[];
   /** The scripts that hold the page's texts, by language. */
   words: Readonly<Record<string, readonly string[]>>;
-  /** The HTML of the page's first view for visitors, by language. Most pages have none. */
-  markup?: Readonly<Record<string, string>>;
+  /** The page's first view for visitors, by language. Most pages have none. */
+  firstViews?: Readonly<Record<string, FirstView>>;
+}
+
+/** Title and HTML that a page shows before any script arrives. */
+export interface FirstView {
+  /** Text of the browser tab. */
+  title: string;
+  /** HTML of the page. */
+  markup: string;
 }
 
 /** Maximum number of languages read from an Accept-Language header; browsers send fewer. */
@@ -34,14 +42,17 @@ export function htmlOf(html: string, pages: readonly ConsolePage[], request: Pag
   );
   const linked = html.replace('</head>', `${links.join('')}</head>`);
   // The first view is that of a visitor, and parameters may change it.
-  const markup = search === undefined && !SESSION.test(request.cookie) ? page.markup?.[language] : undefined;
-  if (markup === undefined) return linked;
+  const isVisitor = search === undefined && !SESSION.test(request.cookie);
+  const view = isVisitor ? page.firstViews?.[language] : undefined;
+  if (view === undefined) return linked;
   // As functions, because texts may contain "$".
   return linked
-    .replace(EMPTY_ROOT, () => `<div id="root">${markup}</div>`)
+    .replace(TITLE, () => `<title>${escaped(view.title)}</title>`)
+    .replace(EMPTY_ROOT, () => `<div id="root">${view.markup}</div>`)
     .replace('<html lang="en"', () => `<html lang="${language}"`);
 }
 
+const TITLE = /<title>[^<]*<\/title>/;
 const EMPTY_ROOT = '<div id="root"></div>';
 /** The cookie of a session. `control-plane/request/identify.ts` sets it. */
 const SESSION = /(?:^|; ?)(?:__Host-)?session=/;
@@ -53,6 +64,11 @@ interface PageRequest {
   acceptLanguage: string;
   /** The Cookie header; empty if there is none. */
   cookie: string;
+}
+
+/** The text as HTML. */
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
 function isAt(path: string, pathname: string): boolean {

@@ -1,14 +1,6 @@
 /** The head of a page: title, one sentence, actions at the right. */
-import { type ReactNode, useEffect } from 'react';
-
-const PRODUCT = 'Gateway';
-
-/** Sets the title of the browser tab. */
-export function useTitle(title: string): void {
-  useEffect(() => {
-    document.title = `${title} · ${PRODUCT}`;
-  }, [title]);
-}
+import type { ReactNode } from 'react';
+import { useTitle } from './page-title.ts';
 
 interface PageHeadProps {
   title: string;

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { FirstView } from '@gateway/shared/console-pages';
 import { build } from 'vite';
 
 /**
@@ -11,8 +12,8 @@ import { build } from 'vite';
  */
 export const PRERENDERED = ['/sign-in', '/register', '/forgot-password', '/pricing'];
 
-/** The HTML of each page, by path and language. */
-export async function prerenderPages(): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
+/** The first view of each page, by path and language. */
+export async function prerenderPages(): Promise<ReadonlyMap<string, Readonly<Record<string, FirstView>>>> {
   const folder = mkdtempSync(path.join(tmpdir(), 'prerender-'));
   try {
     await build({
@@ -21,7 +22,7 @@ export async function prerenderPages(): Promise<ReadonlyMap<string, Readonly<Rec
       build: { ssr: 'prerender/render.tsx', outDir: folder, emptyOutDir: true },
     });
     const { prerender } = await import(pathToFileURL(path.join(folder, 'render.js')).href);
-    const found = new Map<string, Record<string, string>>();
+    const found = new Map<string, Record<string, FirstView>>();
     for (const page of PRERENDERED) found.set(page, await prerender(page));
     return found;
   } finally {

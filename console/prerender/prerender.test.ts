@@ -31,7 +31,7 @@ async function withLateScripts(view: View, steps: (tab: LateTab) => Promise<void
   };
   const release = async () => {
     gate.resolve();
-    await page.waitForFunction(() => !document.title.startsWith('Gateway'));
+    await page.waitForFunction(isContinued);
     await tab.settled();
   };
   await steps({ page, open, release });
@@ -45,6 +45,11 @@ interface LateTab {
   open: (where: string) => Promise<void>;
   /** Lets the scripts arrive, and waits until the page is complete. */
   release: () => Promise<void>;
+}
+
+/** Runs in the page: whether React has rendered the heading, or continues that of the HTML. */
+function isContinued(): boolean {
+  return Object.keys(document.querySelector('h1') ?? {}).some((name) => name.startsWith('__reactFiber'));
 }
 
 /** Runs in the page: sums the shifts of the layout in the attribute `data-shift`. */
@@ -77,7 +82,10 @@ describe.skipIf(!ready)('the HTML of a page', () => {
         expect(await page.locator('html').getAttribute('data-theme')).toBe(view.theme);
         expect(await page.locator('html').getAttribute('lang')).toBe(view.language ?? 'en');
         expect(await heading?.isVisible()).toBe(true);
+        const title = await page.title();
+        expect(title).toMatch(/^.+ · Gateway$/);
         await release();
+        expect(await page.title()).toBe(title);
         expect(await heading?.evaluate((element) => element.isConnected)).toBe(true);
         expect(await heading?.innerText()).toBe(shown);
         const shift = await page.locator('html').getAttribute('data-shift');
@@ -111,6 +119,24 @@ describe.skipIf(!ready)('the first view of a page', () => {
       await page.getByRole('link', { name: 'Sign in another way' }).waitFor();
     });
   });
+});
+
+describe.skipIf(!ready)('the choice of a theme in the footer', () => {
+  test.each(['light', 'dark'])(
+    'is the stored one before and after the scripts arrive: %s',
+    async (stored) => {
+      await withLateScripts(ENGLISH, async ({ page, open, release }) => {
+        await page.addInitScript((choice) => localStorage.setItem('theme', choice), stored);
+        await open('/pricing');
+        const choice = page.getByRole('combobox', { name: 'Theme' });
+        expect(await choice.inputValue()).toBe(stored);
+        await release();
+        expect(await choice.inputValue()).toBe(stored);
+        await choice.selectOption('system');
+        expect(await page.evaluate(() => localStorage.getItem('theme'))).toBe('system');
+      });
+    },
+  );
 });
 
 describe.skipIf(!ready)('what a visitor enters before the scripts arrive', () => {

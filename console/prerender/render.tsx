@@ -5,17 +5,20 @@ import { Console } from '../console.tsx';
 import { type Language, LANGUAGES, loadWords } from '../i18n.ts';
 import { consoleRouter } from '../routes.tsx';
 import { changeLanguage } from '../translation.ts';
+import type { FirstView } from '@gateway/shared/console-pages';
+import { takeTitle } from './noted-title.ts';
 
 /** React would move larger parts to the end of the HTML, and show them with an inline script. */
 const ALL_IN_PLACE = Number.MAX_SAFE_INTEGER;
 
-/** The HTML of a page without answers of the service, by language. */
-export async function prerender(path: string): Promise<Record<Language, string>> {
-  const found = { en: '', 'zh-CN': '' };
+/** The title and the HTML of a page without answers of the service, by language. */
+export async function prerender(path: string): Promise<Partial<Record<Language, FirstView>>> {
+  const found: Partial<Record<Language, FirstView>> = {};
   for (const language of LANGUAGES) {
     changeLanguage(language);
     await loadWords(['frame']);
-    found[language] = await render(path);
+    const markup = await render(path);
+    found[language] = { title: takeTitle(), markup };
   }
   return found;
 }

@@ -15,6 +15,13 @@
   const dark = choice === 'dark' || (choice !== 'light' && wanted);
   root.dataset.theme = dark ? 'dark' : 'light';
 
+  // The HTML of a page has no choice. It is set before the browser paints the select of the footer.
+  const show = () => {
+    const select = document.querySelector('select[name=theme]');
+    if (select && (choice === 'light' || choice === 'dark')) select.value = choice;
+  };
+  document.addEventListener('readystatechange', show, { once: true });
+
   // The same choice as in i18n.ts.
   const primaryOf = (name) => name.split('-')[0];
   const languages = [recall('language'), ...navigator.languages].map(primaryOf);

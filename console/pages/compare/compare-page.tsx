@@ -8,7 +8,7 @@ import { Button, IconButton } from '../../components/button.tsx';
 import { focusContentIfLost } from '../../components/focus.ts';
 import { Menu } from '../../components/menu.tsx';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
-import { useTitle } from '../../components/page-head.tsx';
+import { useTitle } from '../../components/page-title.ts';
 import { useTranslation } from '../../translation.ts';
 import { PublicFrame } from '../shell/public-frame.tsx';
 import { type Compared, CompareQuery, ModelNamesQuery } from './documents.ts';

@@ -1,7 +1,7 @@
 /** The share of recorded traffic that passes each pair of formats, and the clients that were run. Public. */
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../components/data-table.tsx';
-import { useTitle } from '../../components/page-head.tsx';
+import { useTitle } from '../../components/page-title.ts';
 import { useTranslation } from '../../translation.ts';
 import { PublicFrame } from '../shell/public-frame.tsx';
 import results from './results.json';

@@ -5,7 +5,7 @@ import { useQuery } from 'urql';
 import { type FailureCode, FAILURES } from '@gateway/shared/failures';
 import { CopyField } from '../../components/copy.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import { useTitle } from '../../components/page-head.tsx';
+import { useTitle } from '../../components/page-title.ts';
 import { Rich } from '../../components/rich.tsx';
 import { graphql } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';

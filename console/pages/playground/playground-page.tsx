@@ -4,7 +4,7 @@ import { lazy, Suspense, useState } from 'react';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
-import { useTitle } from '../../components/page-head.tsx';
+import { useTitle } from '../../components/page-title.ts';
 import { useMedia } from '../../components/store.ts';
 import type { ResultOf } from '../../graphql.ts';
 import { FIRST_PAGE } from '../../components/search-parameters.ts';

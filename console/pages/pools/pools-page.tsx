@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type CombinedError, useQuery, useSubscription } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
-import { useTitle } from '../../components/page-head.tsx';
+import { useTitle } from '../../components/page-title.ts';
 import { Pager } from '../../components/pager.tsx';
 import { pageVariables } from '../../components/search-parameters.ts';
 import { useTranslation } from '../../translation.ts';

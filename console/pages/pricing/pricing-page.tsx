@@ -4,7 +4,7 @@ import { useQuery, useSubscription } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Segmented } from '../../components/field.tsx';
 import { EmptyFiltered, EmptyFirst, Failure, SkeletonRows } from '../../components/notice.tsx';
-import { useTitle } from '../../components/page-head.tsx';
+import { useTitle } from '../../components/page-title.ts';
 import { usePhone } from '../../components/store.ts';
 import { useTranslation } from '../../translation.ts';
 import { PublicFrame } from '../shell/public-frame.tsx';

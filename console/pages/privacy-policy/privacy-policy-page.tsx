@@ -8,7 +8,7 @@ import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Button } from '../../components/button.tsx';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
-import { useTitle } from '../../components/page-head.tsx';
+import { useTitle } from '../../components/page-title.ts';
 import { Prose } from '../../components/prose.tsx';
 import { Day } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';

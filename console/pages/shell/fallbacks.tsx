@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { buttonClass } from '../../components/button.tsx';
 import { WireBroken } from '../../components/mark.tsx';
-import { useTitle } from '../../components/page-head.tsx';
+import { useTitle } from '../../components/page-title.ts';
 import { useTranslation } from '../../translation.ts';
 import { PublicFrame } from './public-frame.tsx';
 

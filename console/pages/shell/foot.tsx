@@ -66,6 +66,8 @@ function ThemeSelect() {
   const chosen = useStore(theme);
   return (
     <Select
+      // theme.js finds it by this name.
+      name="theme"
       aria-label={t('shell.theme')}
       value={chosen}
       className={SELECT}

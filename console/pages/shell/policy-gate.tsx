@@ -4,7 +4,7 @@ import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Button, buttonClass } from '../../components/button.tsx';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
-import { useTitle } from '../../components/page-head.tsx';
+import { useTitle } from '../../components/page-title.ts';
 import { Prose } from '../../components/prose.tsx';
 import { useTranslation } from '../../translation.ts';
 import { PolicyQuery, withoutTitle } from '../privacy-policy/documents.ts';

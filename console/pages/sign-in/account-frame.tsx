@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { CircleAlert } from 'lucide-react';
 import { type ReactNode, useEffect } from 'react';
-import { useTitle } from '../../components/page-head.tsx';
+import { useTitle } from '../../components/page-title.ts';
 import { Mark } from '../../components/mark.tsx';
 import { Banner } from '../../components/notice.tsx';
 import { takeEarlyForm } from '../../early.ts';

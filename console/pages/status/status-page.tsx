@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
-import { useTitle } from '../../components/page-head.tsx';
+import { useTitle } from '../../components/page-title.ts';
 import { StateWord } from '../../components/state-word.tsx';
 import { stampText } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
