@@ -156,6 +156,8 @@ const REPLACEMENTS = [
   { source: /^d3-(?:interpolate|format)$/, importer: '/node_modules/d3-scale/', file: 'no-colours.ts' },
   // Stream graphs and percentage stacks need these; the console's bars do not.
   { source: /util\/stack(?:Order|Offset)/, importer: '/@visx/shape/esm/shapes/', file: 'plain-stacks.ts' },
+  // Only for streamdown, which merges its own classes with those that it is given.
+  { source: /^tailwind-merge$/, importer: '/node_modules/streamdown/', file: 'plain-classes.ts' },
 ];
 /** Pages that the build renders request nothing, find nothing in the browser's storage, and have no tab. */
 const WITHOUT_BROWSER = [
