@@ -52,6 +52,26 @@ describe.skipIf(!ready)('the order of a table', () => {
   });
 });
 
+describe.skipIf(!ready)('a row', () => {
+  test('is the one that its action changes, also if another order is chosen and not drawn yet', async () => {
+    await visit('/admin/models', async (page) => {
+      const table = page.getByRole('table', { name: 'Models' });
+      await table.getByRole('cell').first().waitFor();
+      // Both presses in one task: no row is drawn between them.
+      const name = await table.evaluate((element) => {
+        const menu = element.querySelector<HTMLButtonElement>('[aria-label^="Actions for "]');
+        element.querySelector<HTMLButtonElement>('th button')?.click();
+        menu?.click();
+        return (menu?.ariaLabel ?? '').replace('Actions for ', '');
+      });
+      await page.waitForURL(/sort=name/);
+      await expect.poll(() => table.getByRole('row').nth(1).textContent()).not.toContain(name);
+      await page.getByRole('menuitem', { name: 'Edit…' }).click();
+      await page.getByRole('dialog', { name: `Edit ${name}`, exact: true }).waitFor();
+    });
+  });
+});
+
 describe.skipIf(!ready)('the choice of columns', () => {
   test('is made by keyboard and kept by the browser', async () => {
     await visit('/usage', async (page) => {
