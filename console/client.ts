@@ -183,6 +183,7 @@ const PARTS: readonly string[] = !import.meta.env.DEV
       'GroupRatio',
       'ClientSnippet',
       'SnippetFile',
+      'SnippetHint',
       'NotificationPreferences',
       'PaymentOptions',
       'CardTopUpTerms',

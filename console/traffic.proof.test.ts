@@ -100,8 +100,8 @@ describe.skipIf(!ready)('the audit log of administrators', () => {
       await page.getByRole('combobox', { name: 'Action' }).waitFor();
       await page.keyboard.type('wallet');
       await page.keyboard.press('Enter');
-      await page.waitForURL(/action=walletAdjust/);
-      await focused(page.getByRole('button', { name: /^Action\s?walletAdjust$/ }));
+      await page.waitForURL(/action=wallet\.adjust/);
+      await focused(page.getByRole('button', { name: /^Action\s?Wallet adjusted$/ }));
       await page.getByRole('combobox', { name: 'Actor, by e-mail address or name' }).focus();
       await page.keyboard.type('system (the gateway)');
       await page.getByRole('button', { name: /^Actor\s?system \(the gateway\)$/ }).waitFor();

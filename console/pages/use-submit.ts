@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react';
 import type { CombinedError } from 'urql';
 import type { Refusal } from './answer-fields.ts';
 import { useFailureWords } from './failure-words.ts';
+import { refusalText } from './refusal-text.ts';
 
 /** Result of a mutation. */
 export interface Outcome {
@@ -30,7 +31,10 @@ export function useSubmit({ send, onDone }: Submit) {
     setBusy(false);
     if (!outcome) return;
     const [first] = outcome.userErrors ?? [];
-    const words = first?.code === 'INVALID' ? first.message : failureWords(outcome.error, outcome.userErrors);
+    const words =
+      first?.code === 'INVALID'
+        ? await refusalText(first.message)
+        : failureWords(outcome.error, outcome.userErrors);
     setFailure(words);
     if (words === undefined) onDone(form);
   };

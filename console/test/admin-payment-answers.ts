@@ -50,7 +50,7 @@ function topUp(index: number, values: Partial<AdminTopUp>): AdminTopUp {
     ...{ __typename: 'TopUp', id: `top_a${index}`, method: 'CARD', state: 'CREDITED', automatic: false },
     playMoney: false,
     ...{ amount: '25.00', credited: '25.00', refunded: '0.00', checkoutUrl: null, receiptUrl: null },
-    ...{ failureMessage: null, deposit: null, issue: null, expiresAt: null, refunds: [], disputes: [] },
+    ...{ failure: null, deposit: null, issue: null, expiresAt: null, refunds: [], disputes: [] },
     ...{ createdAt, updatedAt: createdAt, user: USERS[index % 2] ?? { id: '' } },
     ...values,
   };
@@ -78,7 +78,7 @@ function makeTopUps(): AdminTopUp[] {
       disputes: [{ id: 'dp_1R8kT2', amount: '10.00', status: 'WON', createdAt: ago(2 * HOUR_MS) }],
     }),
     topUp(3, { state: 'AWAITING_PAYMENT', credited: '0.00', createdAt: ago(3 * HOUR_MS) }),
-    topUp(4, { state: 'FAILED', credited: '0.00', failureMessage: 'The card was declined.' }),
+    topUp(4, { state: 'FAILED', credited: '0.00', failure: 'CARD_REFUSED' }),
     topUp(5, { automatic: true, amount: '1250.00', credited: '1250.00' }),
     topUp(6, {
       ...crypto,
@@ -101,7 +101,7 @@ function makeChains(): AdminChain[] {
   };
   const chain = {
     ...{ enabled: true, needsFinality: true, trouble: null, troubleDetail: null, troubleSince: null },
-    ...{ frozenAt: null, frozenReason: null, readAt: ago(12_000) },
+    ...{ frozenAt: null, frozenReason: null, frozenBlock: null, readAt: ago(12_000) },
   };
   return [
     {
@@ -124,7 +124,7 @@ function makeChains(): AdminChain[] {
         scannedBlock: 38_104_426,
         newestBlock: 38_104_426,
       },
-      ...{ frozenAt: ago(HOUR_MS), frozenReason: 'A credited deposit of block 38104422 left the chain.' },
+      ...{ frozenAt: ago(HOUR_MS), frozenReason: 'Block 38104422 left the chain.', frozenBlock: 38_104_422 },
       tokens: [token, { ...token, contract: `0x${'f3'.repeat(20)}`, symbol: 'USDT', enabled: false }],
     },
   ];
@@ -203,11 +203,11 @@ export function adminPaymentQueries({ adminPayments }: AdminPaymentState) {
     paymentCorrections: () => [
       {
         ...{ id: 'fix_1', amount: '25.00', foundAt: ago(30 * HOUR_MS), topUp: adminPayments.topUps[4] },
-        detail: '25.00 US dollars that no event had reported; now CREDITED.',
+        ...{ detail: '25.00 US dollars that no event had reported; now CREDITED.', state: 'CREDITED' },
       },
       {
         ...{ id: 'fix_2', amount: '-10.00', foundAt: ago(60 * HOUR_MS), topUp: adminPayments.topUps[1] },
-        detail: '-10.00 US dollars that no event had reported; now DISPUTED.',
+        ...{ detail: '-10.00 US dollars that no event had reported; now DISPUTED.', state: 'DISPUTED' },
       },
     ],
     chains: () => adminPayments.chains,

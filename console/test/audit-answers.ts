@@ -4,7 +4,7 @@ import { ago } from './sample.ts';
 
 const HOUR_MS = 3_600_000;
 
-const ACTIONS = ['providerUpsert', 'walletAdjust', 'groupRatioSet', 'userUpdate', 'nodeCreate'];
+const ACTIONS = ['provider.update', 'wallet.adjust', 'group-ratio.set', 'user.update', 'node.create'];
 
 const actors = [
   { kind: 'USER', id: 'usr_admin_0', label: 'root@gateway.example' },
@@ -17,7 +17,7 @@ const events = ACTIONS.map((action, index) => ({
   at: ago(index * 3 * HOUR_MS),
   action,
   actor: actors[0],
-  targetType: 'Provider',
+  targetType: 'UpstreamProvider',
   targetId: 'prv_north-eu',
   target: { __typename: 'UpstreamProvider', id: 'prv_north-eu', name: 'north-eu' },
   before: index === 0 ? null : { ratio: '1' },

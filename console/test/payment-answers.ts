@@ -13,7 +13,7 @@ interface SampleTopUp {
   refunded: string;
   checkoutUrl: string | null;
   receiptUrl: string | null;
-  failureMessage: string | null;
+  failure: string | null;
   createdAt: Date;
   deposit: object | null;
 }
@@ -40,7 +40,7 @@ function sample(index: number, values: Partial<SampleTopUp>): SampleTopUp {
     ...{ __typename: 'TopUp', id: `top_${index}`, method: 'CARD', state: 'CREDITED', automatic: false },
     playMoney: false,
     ...{ amount: '25.00', credited: '25.00', refunded: '0.00', checkoutUrl: null, receiptUrl: null },
-    ...{ failureMessage: null, createdAt: new Date(Date.now() - index * HOUR_MS), deposit: null },
+    ...{ failure: null, createdAt: new Date(Date.now() - index * HOUR_MS), deposit: null },
     ...values,
   };
 }
@@ -60,7 +60,7 @@ export function makePayments(): PaymentState {
     topUps: [
       sample(1, { method: 'CRYPTO', state: 'CONFIRMING', amount: '40.00', credited: '0.00', deposit }),
       sample(2, { receiptUrl: 'https://processor.example/receipt' }),
-      sample(3, { state: 'FAILED', credited: '0.00', failureMessage: 'The card was declined.' }),
+      sample(3, { state: 'FAILED', credited: '0.00', failure: 'CARD_REFUSED' }),
       sample(4, { automatic: true, amount: '50.00', credited: '50.00' }),
     ],
     autoTopUp: {

@@ -1,5 +1,6 @@
 /** Settings of clients in the fake control plane: short texts with KEY_PLACEHOLDER. */
 import { KEY_PLACEHOLDER } from '@gateway/shared/key-placeholder';
+import { en } from '../messages/en.ts';
 import { CLIENT_NAMES } from '../pages/connect/clients.ts';
 
 const ADDRESS = 'https://gateway.example';
@@ -24,10 +25,16 @@ export function snippetsFor(model: string) {
       content,
     })),
     verifyCommand: CHECK,
-    notes: ['Keep the key out of files that you commit.'],
+    hints: hintsOf(client),
   }));
 }
 
 function settings(model: string): string {
   return JSON.stringify({ address: ADDRESS, key: KEY_PLACEHOLDER, model }, null, 2);
+}
+
+/** A hint of each kind for one client, and a command for all others. */
+function hintsOf(client: string) {
+  const kinds = client === 'CLAUDE_CODE' ? Object.keys(en.connect.hints) : [];
+  return [...kinds.map((kind) => ({ kind, value: 'name' })), { kind: 'INSTALL', value: 'npm install name' }];
 }

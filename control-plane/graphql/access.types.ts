@@ -85,6 +85,7 @@ export const TYPE_RULES: Readonly<Record<string, TokenRule>> = {
   Session: 'ADMIN_USERS',
   SpendAlert: 'ANY',
   SnippetFile: 'ANY',
+  SnippetHint: 'ANY',
   SystemHealth: 'ADMIN_NODES',
   TimePercentiles: 'ANY',
   TopUp: ['WALLET_READ', 'WALLET_WRITE', 'ADMIN_WALLET'],

@@ -126,7 +126,7 @@ export class PaymentCorrection {
   /** Used by the field `topUp`. */
   topUpId!: string | null;
 
-  @Field(() => String, { description: 'What was corrected.' })
+  @Field(() => String, { description: 'What was corrected, in English.' })
   detail!: string;
 
   @Field(() => Money, { nullable: true, description: 'What the wallet gained; negative for losses.' })

@@ -29,6 +29,7 @@ import { usersById } from '../lookups.ts';
 import { Wallet } from '../wallet/wallet.types.ts';
 import { beginCardTopUp, cancelTopUp } from './card/checkout.service.ts';
 import { refundTopUp } from './refund.service.ts';
+import { failureOf, TopUpFailure } from './topup.failure.ts';
 import type { TopUpIssue, TopUpRow } from './topup.entity.ts';
 import { countTopUps, disputesOfTopUps, refundsOfTopUps, topUpById, topUpsPage } from './topup.queries.ts';
 import type { TopUpFilter } from './topup.queries.ts';
@@ -126,6 +127,14 @@ export class TopUpResolver {
   async user(@Root() row: TopUpRow, @Ctx() context: Context): Promise<User | null> {
     const isSeen = context.viewer?.id === row.userId || isAdminFor(context, 'ADMIN_WALLET');
     return isSeen ? ((await context.batches.load(usersById, row.userId)) ?? null) : null;
+  }
+
+  @FieldResolver(() => TopUpFailure, {
+    nullable: true,
+    description: 'Why it failed, as data for clients with other languages; null if there is no reason.',
+  })
+  failure(@Root() row: TopUpRow): TopUpFailure | null {
+    return failureOf(row);
   }
 
   @FieldResolver(() => TopUpIssueEnum, {

@@ -91,7 +91,7 @@ export class TopUp extends GlobalObject {
   @Field(() => WebAddress, { nullable: true, description: "The processor's receipt, once there is one." })
   receiptUrl?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Why it failed, for the owner.' })
+  @Field(() => String, { nullable: true, description: 'Why it failed, for the owner, in English.' })
   failureMessage?: string | null;
 
   @Field(() => DateTime, { nullable: true, description: 'When the page for the payment closes.' })

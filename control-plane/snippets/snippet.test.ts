@@ -42,6 +42,18 @@ describe('snippetsOf', () => {
     expect(notesAt('https://lyon.gateway.example')).not.toContain('hosts');
   });
 
+  it('has the hints as data and in English', () => {
+    const [snippet] = snippetsOf(ACCESS, ['CODEX']);
+    expect(snippet?.hints).toEqual([
+      { kind: 'TESTED', value: '0.169.0' },
+      { kind: 'NAME_OF_VARIABLE', value: 'env_key' },
+    ]);
+    expect(snippet?.notes).toEqual([
+      'Tested with 0.169.0.',
+      'env_key is the name of a variable, not the key.',
+    ]);
+  });
+
   it('adds /v1 to the address for chat and responses clients only', () => {
     const withVersion = ['OPENAI_PYTHON', 'OPENAI_NODE', 'AI_SDK', 'CODEX', 'OPENCODE'] as const;
     const without = [

@@ -5,6 +5,7 @@
  */
 
 import { KEY_PLACEHOLDER } from '@gateway/shared/key-placeholder';
+import { hint, noteOf, type SnippetHint } from './snippet.hints.ts';
 import { type Access, lines, sdkFiles, type SnippetFile } from './snippet.sdks.ts';
 
 /** The clients with snippets, in the order in which they are shown. */
@@ -30,46 +31,49 @@ interface ClientSnippet {
   files: SnippetFile[];
   /** A free request that checks address and key. */
   verifyCommand: string;
-  /** Hints for the set-up, in English. */
+  /** Hints for the set-up. */
+  hints: SnippetHint[];
+  /** The hints in English. */
   notes: string[];
 }
 
-type Parts = Pick<ClientSnippet, 'title' | 'files' | 'notes'>;
+type Parts = Pick<ClientSnippet, 'title' | 'files' | 'hints'>;
 
 const TEXTS: Readonly<Record<Client, (access: Access) => Parts>> = {
-  CURL: (access) => ({ title: 'curl', files: curlFiles(access), notes: [] }),
+  CURL: (access) => ({ title: 'curl', files: curlFiles(access), hints: [] }),
   OPENAI_PYTHON: (access) => ({
     title: 'OpenAI Python',
     files: sdkFiles.OPENAI_PYTHON(access),
-    notes: ['pip install openai'],
+    hints: [hint('INSTALL', 'pip install openai')],
   }),
   OPENAI_NODE: (access) => ({
     title: 'OpenAI Node',
     files: sdkFiles.OPENAI_NODE(access),
-    notes: ['npm install openai'],
+    hints: [hint('INSTALL', 'npm install openai')],
   }),
   ANTHROPIC_PYTHON: (access) => ({
     title: 'Anthropic Python',
     files: sdkFiles.ANTHROPIC_PYTHON(access),
-    notes: ['pip install anthropic', 'The address has no /v1: the SDK adds it.'],
+    hints: [hint('INSTALL', 'pip install anthropic'), hint('ADDRESS_COMPLETED', '/v1')],
   }),
   ANTHROPIC_NODE: (access) => ({
     title: 'Anthropic Node',
     files: sdkFiles.ANTHROPIC_NODE(access),
-    notes: ['npm install @anthropic-ai/sdk', 'The address has no /v1: the SDK adds it.'],
+    hints: [hint('INSTALL', 'npm install @anthropic-ai/sdk'), hint('ADDRESS_COMPLETED', '/v1')],
   }),
   GOOGLE_GENAI: (access) => ({
     title: 'Google GenAI',
     files: sdkFiles.GOOGLE_GENAI(access),
-    notes: [
-      'npm install @google/genai, or pip install google-genai',
-      'The address has no /v1beta: the SDK adds it.',
+    hints: [
+      hint('INSTALL', 'npm install @google/genai'),
+      hint('INSTALL', 'pip install google-genai'),
+      hint('ADDRESS_COMPLETED', '/v1beta'),
     ],
   }),
   AI_SDK: (access) => ({
     title: 'AI SDK',
     files: sdkFiles.AI_SDK(access),
-    notes: ['npm install ai, and the provider package of the example. Each example works with every model.'],
+    hints: [hint('INSTALL_PROVIDER', 'npm install ai')],
   }),
   CLAUDE_CODE: (access) => ({
     title: 'Claude Code',
@@ -77,10 +81,7 @@ const TEXTS: Readonly<Record<Client, (access: Access) => Parts>> = {
       { path: '~/.claude/settings.json', language: 'json', content: claudeCode(access) },
       shell('claude'),
     ],
-    notes: [
-      'Tested with 2.1.197. /status in a session shows the address that is used.',
-      'Do not put the key into the settings file of a project, which may be committed.',
-    ],
+    hints: [hint('TESTED', '2.1.197'), hint('SHOWS_ADDRESS', '/status'), hint('NOT_IN_PROJECT')],
   }),
   CODEX: (access) => ({
     title: 'Codex',
@@ -88,7 +89,7 @@ const TEXTS: Readonly<Record<Client, (access: Access) => Parts>> = {
       { path: '~/.codex/config.toml', language: 'toml', content: codex(access) },
       shell(lines(`export GATEWAY_KEY=${KEY_PLACEHOLDER}`, 'codex')),
     ],
-    notes: ['Tested with 0.169.0. env_key is the name of a variable, not the key.'],
+    hints: [hint('TESTED', '0.169.0'), hint('NAME_OF_VARIABLE', 'env_key')],
   }),
   GEMINI_CLI: (access) => ({
     title: 'Gemini CLI',
@@ -97,7 +98,7 @@ const TEXTS: Readonly<Record<Client, (access: Access) => Parts>> = {
       { path: '~/.gemini/settings.json', language: 'json', content: GEMINI_SETTINGS },
       shell(`gemini -m ${access.codingModel}`),
     ],
-    notes: ['Tested with 0.61.0. The address has no /v1beta: the client adds it.'],
+    hints: [hint('TESTED', '0.61.0'), hint('ADDRESS_COMPLETED', '/v1beta')],
   }),
   OPENCODE: (access) => ({
     title: 'opencode',
@@ -105,7 +106,7 @@ const TEXTS: Readonly<Record<Client, (access: Access) => Parts>> = {
       { path: '~/.config/opencode/opencode.json', language: 'json', content: opencode(access) },
       shell(lines(`export GATEWAY_KEY=${KEY_PLACEHOLDER}`, 'opencode')),
     ],
-    notes: ['Tested with 1.18.33. It generates session titles with separate requests to small_model.'],
+    hints: [hint('TESTED', '1.18.33'), hint('MAKES_TITLES', 'small_model')],
   }),
 };
 
@@ -114,16 +115,17 @@ export function snippetsOf(access: Access, wanted?: readonly Client[] | null): C
   const authorization = `Authorization: Bearer ${KEY_PLACEHOLDER}`;
   const verifyCommand = `curl -sS ${access.baseAddress}/v1/models -H "${authorization}"`;
   return CLIENTS.filter((client) => wanted?.includes(client) ?? true).map((client) => {
-    const { title, files, notes } = TEXTS[client](access);
-    return { client, title, files, notes: [...notes, ...hostNotes(access)], verifyCommand };
+    const { title, files, hints: own } = TEXTS[client](access);
+    const hints = [...own, ...hostHints(access)];
+    return { client, title, files, hints, notes: hints.map(noteOf), verifyCommand };
   });
 }
 
-/** A note for names below localhost: curl and browsers resolve them, but the system's resolver may not. */
-function hostNotes({ baseAddress }: Access): string[] {
+/** A hint for names below localhost: curl and browsers resolve them, but the system's resolver may not. */
+function hostHints({ baseAddress }: Access): SnippetHint[] {
   const { hostname } = new URL(baseAddress);
   if (!hostname.endsWith('.localhost')) return [];
-  return [`If ${hostname} is not found, add the line "127.0.0.1 ${hostname}" to /etc/hosts.`];
+  return [hint('HOST_NAME', hostname)];
 }
 
 const shell = (content: string): SnippetFile => ({ path: 'Shell', language: 'sh', content });

@@ -2,6 +2,8 @@
 import 'reflect-metadata';
 import { Field, ObjectType } from 'type-graphql';
 import { describeEnum } from '../graphql/enums.ts';
+import { SnippetHintKind } from './snippet.hints.ts';
+import type { SnippetHint as Hint } from './snippet.hints.ts';
 import type { Client } from './snippet.texts.ts';
 
 export const ClientKind = describeEnum<Client>('ClientKind', 'A client with a set-up text.', {
@@ -31,6 +33,19 @@ export class SnippetFile {
   content!: string;
 }
 
+/** A hint for the set-up, as data for clients with other languages. */
+@ObjectType({ description: 'A hint for the set-up, as data for clients with other languages.' })
+export class SnippetHint implements Hint {
+  @Field(() => SnippetHintKind, { description: 'What the hint says.' })
+  kind!: SnippetHintKind;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'The command, version, setting or name that the hint is about; null if there is none.',
+  })
+  value!: string | null;
+}
+
 /** The texts that set up one client. */
 @ObjectType({ description: 'The texts that set up one client.' })
 export class ClientSnippet {
@@ -46,6 +61,9 @@ export class ClientSnippet {
   @Field(() => String, { description: 'A free request that checks address and key.' })
   verifyCommand!: string;
 
-  @Field(() => [String], { description: 'Hints for the set-up, in English.' })
+  @Field(() => [SnippetHint], { description: 'Hints for the set-up, in the order of their use.' })
+  hints!: SnippetHint[];
+
+  @Field(() => [String], { description: 'The hints in English.' })
   notes!: string[];
 }

@@ -15,6 +15,7 @@ export interface TopUpView {
   refunded: string;
   checkoutUrl: string | null;
   receiptUrl: string | null;
+  failure: string | null;
   failureMessage: string | null;
 }
 
@@ -46,7 +47,7 @@ export interface Customer {
   wallet(): Promise<{ cash: string; receivable: string; frozen: boolean }>;
 }
 
-export const TOP_UP = 'id state amount credited refunded checkoutUrl receiptUrl failureMessage';
+export const TOP_UP = 'id state amount credited refunded checkoutUrl receiptUrl failure failureMessage';
 export const BEGIN = `mutation ($input: TopUpCardInput!) { topUpCardCreate(input: $input) {
   topUp { ${TOP_UP} } replayed userErrors { code message field } } }`;
 export const SETTINGS = `mutation ($input: AdminPaymentSettingsInput!) {

@@ -26,6 +26,7 @@ export const chains = {
       },
       since: 'Since',
       frozen: 'No deposit of {{name}} is credited.',
+      lost: 'Block {{number}} left the chain after a deposit of it was credited.',
       resume: 'Resume credits…',
       resumeTitle: 'Resume the credits of {{name}}',
       resumeSentence: 'Deposits are credited again after {{count}} confirmations. Raise that number first.',

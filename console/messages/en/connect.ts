@@ -9,6 +9,18 @@ export const connect = {
     dialogSentence: 'A secret is shown only once. If you do not have it any more, rotate the key.',
     filled: 'Copies contain the whole key, filled in on this device. Keep it out of files that you commit.',
     placeholder: 'Replace {{placeholder}} with the secret of the key. Keep it out of files that you commit.',
+    shell: 'Shell',
+    hints: {
+      INSTALL_PROVIDER:
+        '{{value}}, and the provider package of the example. Each example works with every model.',
+      ADDRESS_COMPLETED: 'The address has no {{value}}: the client adds it.',
+      TESTED: 'Tested with {{value}}.',
+      SHOWS_ADDRESS: '{{value}} in a session shows the address that is used.',
+      NOT_IN_PROJECT: 'Do not put the key into the settings file of a project, which may be committed.',
+      NAME_OF_VARIABLE: '{{value}} is the name of a variable, not the key.',
+      MAKES_TITLES: 'It generates session titles with separate requests to {{value}}.',
+      HOST_NAME: 'If {{value}} is not found, add the line "127.0.0.1 {{value}}" to /etc/hosts.',
+    },
     test: 'Free test',
     testExpect:
       'It returns the list of models. 401: the key is wrong, or a proxy removed the Authorization header; ' +

@@ -1,4 +1,6 @@
 /** English texts of the administrators' pages of users, ledger, audit log and privacy policy. */
+import { auditEvents } from './audit-events.ts';
+
 export const people = {
   admin: {
     users: {
@@ -84,8 +86,25 @@ export const people = {
       checkButton: 'Check now',
       whole: 'All {{count}} rules hold',
       broken: 'Broken rules: {{count}}',
+      rules: {
+        I1: 'Every transaction has entries, which sum to zero.',
+        I2: 'Every balance is the sum of its entries.',
+        I3: 'Balances of wallets and leases are never negative, receivables never positive.',
+        I4: 'A request is charged at most once.',
+        I5: 'The grant of a lease equals its charges, return and remaining balance; so do folded sums.',
+        I6: 'The balances of all accounts sum to zero.',
+        I7: 'Every write-off has a late charge and an alarm.',
+        I8: 'Paid usage rows and charges match one to one, in dropped months too, and equal the revenue.',
+        I9: 'The sequence numbers of charges in a journal have no gap.',
+        I10: 'The hourly sums equal the usage log, dropped months included.',
+        I11: 'The daily and weekly sums of wallets equal the hourly sums.',
+        I12: 'Ranges of the ledger that a check has sealed have not changed since.',
+        I13: 'Days of the usage log that a check has sealed have not changed since, nor their hourly sums.',
+        I14: 'The summed days of a wallet equal its entries of usage and its balance after them.',
+      },
     },
     audit: {
+      ...auditEvents,
       sentence: 'Every change by an administrator, with its reason. Events are chained by hash.',
       none: 'No event matches.',
       filters: {

@@ -48,6 +48,7 @@ export const playground = {
     write: 'Write a message',
     followUp: 'Write a follow-up',
     model: 'Model',
+    chosenModel: 'Model: {{name}}',
     perMessage: 'per message',
     send: 'Send',
     stop: 'Stop',

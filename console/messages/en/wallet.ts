@@ -64,6 +64,18 @@ export const wallet = {
         REFUNDED: 'The payment of {{amount}} was refunded.',
         DISPUTED: 'The payment of {{amount}} is disputed, and its amount is withheld.',
       },
+      because: '{{words}} {{reason}}',
+      failures: {
+        DEMO_ENDED: 'The demo ended before it was paid.',
+        WITHDRAWN: 'The card or the settings changed before the payment was made.',
+        NO_ANSWER: 'The card processor did not answer for a day.',
+        NO_CARD: 'No card was saved.',
+        CONFIRMATION_NEEDED: 'The bank wants you to confirm the payment. Add cash on the wallet page.',
+        CARD_REFUSED: 'The saved card was refused. Pay with another card on the wallet page, and save it.',
+        PROCESSOR_REFUSED:
+          'The card processor refused this. Try another amount or card, or ask the operator.',
+        BANK_REFUSED: 'The payment failed at the bank. Nothing was charged; try another method.',
+      },
     },
     auto: {
       title: 'Automatic top-up',

@@ -21,6 +21,7 @@ export const chains: Translation<typeof english> = {
       },
       since: '开始时间',
       frozen: '{{name}} 上的充值不会入账。',
+      lost: '区块 {{number}} 中的一笔充值入账后，该区块离开了区块链。',
       resume: '恢复入账…',
       resumeTitle: '恢复 {{name}} 的入账',
       resumeSentence: '充值在 {{count}} 次确认后重新入账。请先提高该数值。',

@@ -12,6 +12,17 @@ export const connect: Translation<typeof english> = {
     dialogSentence: '密钥内容只显示一次。如果已经找不到，请轮换密钥。',
     filled: '复制的内容含有完整密钥，在此设备上填入。请勿放入会提交的文件。',
     placeholder: '请把 {{placeholder}} 换成密钥内容。请勿放入会提交的文件。',
+    shell: '命令行',
+    hints: {
+      INSTALL_PROVIDER: '{{value}}，以及示例所用的提供商软件包。每个示例适用于所有模型。',
+      ADDRESS_COMPLETED: '地址不含 {{value}}：客户端会自行添加。',
+      TESTED: '已用 {{value}} 版本测试。',
+      SHOWS_ADDRESS: '在会话中输入 {{value}} 可查看所用的地址。',
+      NOT_IN_PROJECT: '请勿把密钥放入项目的设置文件，该文件可能会被提交。',
+      NAME_OF_VARIABLE: '{{value}} 填写变量的名称，而不是密钥。',
+      MAKES_TITLES: '它用 {{value}} 的模型另发请求来生成会话标题。',
+      HOST_NAME: '如果找不到 {{value}}，请在 /etc/hosts 中加入一行“127.0.0.1 {{value}}”。',
+    },
     test: '免费测试',
     testExpect:
       '返回模型列表即为正常。401：密钥有误，或代理去掉了 Authorization 头；可在 /v1/messages 上改用 x-api-key。403：错误会指出密钥的哪项设置拒绝了请求。',

@@ -1,6 +1,7 @@
 /** Simplified Chinese texts of the administrators' pages of users, ledger, audit log and privacy policy. */
 import type { people as english } from '../en/people.ts';
 import type { Translation } from '../translation.ts';
+import { auditEvents } from './audit-events.ts';
 
 export const people: Translation<typeof english> = {
   admin: {
@@ -81,8 +82,25 @@ export const people: Translation<typeof english> = {
       checkButton: '立即检查',
       whole: '全部 {{count}} 条规则均成立',
       broken: '被违反的规则：{{count}}',
+      rules: {
+        I1: '每笔交易都有分录，且分录之和为零。',
+        I2: '每个余额等于其分录之和。',
+        I3: '钱包和租约的余额从不为负，应收款从不为正。',
+        I4: '一个请求最多扣费一次。',
+        I5: '租约的额度等于其扣费、退回与剩余余额之和；折叠后的总和也是如此。',
+        I6: '所有账户的余额之和为零。',
+        I7: '每笔核销都有一笔迟到的扣费和一条告警。',
+        I8: '付费的用量记录与扣费一一对应（含已删除的月份），且总和等于收入。',
+        I9: '日志中扣费的序号没有缺口。',
+        I10: '每小时汇总等于用量日志，包括已删除的月份。',
+        I11: '钱包的每日和每周汇总等于每小时汇总。',
+        I12: '检查已封存的账本区间此后没有更改。',
+        I13: '检查已封存的用量日志日期及其每小时汇总此后没有更改。',
+        I14: '钱包的每日汇总等于其用量分录以及之后的余额。',
+      },
     },
     audit: {
+      ...auditEvents,
       sentence: '管理员的每次更改及其原因。事件以哈希相连。',
       none: '没有符合条件的事件。',
       filters: {

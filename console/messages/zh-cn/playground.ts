@@ -47,6 +47,7 @@ export const playground: Translation<typeof english> = {
     write: '输入消息',
     followUp: '继续提问',
     model: '模型',
+    chosenModel: '模型：{{name}}',
     perMessage: '每条消息',
     send: '发送',
     stop: '停止',

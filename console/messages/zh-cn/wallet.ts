@@ -65,6 +65,17 @@ export const wallet: Translation<typeof english> = {
         REFUNDED: '{{amount}} 的付款已退还。',
         DISPUTED: '{{amount}} 的付款有争议，金额已暂扣。',
       },
+      because: '{{words}}{{reason}}',
+      failures: {
+        DEMO_ENDED: '演示在付款前已结束。',
+        WITHDRAWN: '付款前银行卡或设置已更改。',
+        NO_ANSWER: '支付处理商一天内没有响应。',
+        NO_CARD: '没有已保存的银行卡。',
+        CONFIRMATION_NEEDED: '银行要求你确认付款。请在钱包页面充值。',
+        CARD_REFUSED: '已保存的银行卡被拒绝。请在钱包页面使用其他银行卡付款并保存。',
+        PROCESSOR_REFUSED: '支付处理商拒绝了此请求。请更换金额或银行卡，或联系管理员。',
+        BANK_REFUSED: '银行付款失败，未扣款。请使用其他方式。',
+      },
     },
     auto: {
       title: '自动充值',

@@ -8,27 +8,24 @@ import { Picker } from '../../components/picker.tsx';
 import { graphql } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
 import { type Client, clientGroups, clientOf } from './clients.ts';
-import { SetUp } from './set-up.tsx';
+import { SetUp, SnippetFields } from './set-up.tsx';
 
-const KeySetup = graphql(`
-  query KeySetup($id: ID!) {
-    node(id: $id) {
-      __typename
-      id
-      ... on ApiKey {
-        clientSnippets {
-          client
-          files {
-            path
-            content
+const KeySetup = graphql(
+  `
+    query KeySetup($id: ID!) {
+      node(id: $id) {
+        __typename
+        id
+        ... on ApiKey {
+          clientSnippets {
+            ...SnippetFields
           }
-          verifyCommand
-          notes
         }
       }
     }
-  }
-`);
+  `,
+  [SnippetFields],
+);
 
 interface KeySetUpProps {
   keyId: string;

@@ -1,15 +1,26 @@
 /** The settings of one client: files and commands to copy, hints, and a free test. */
 import { KEY_PLACEHOLDER } from '@gateway/shared/key-placeholder';
 import { CodeBlock } from '../../components/code-block.tsx';
+import { graphql, type ResultOf } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
 
-/** The settings of a client, as the service sends them. */
-export interface Snippet {
-  client: string;
-  files: readonly { path: string; content: string }[];
-  verifyCommand: string;
-  notes: readonly string[];
-}
+/** The settings of a client. */
+export const SnippetFields = graphql(`
+  fragment SnippetFields on ClientSnippet {
+    client
+    files {
+      path
+      content
+    }
+    verifyCommand
+    hints {
+      kind
+      value
+    }
+  }
+`);
+
+export type Snippet = ResultOf<typeof SnippetFields>;
 
 interface SetUpProps {
   snippet: Snippet;
@@ -17,6 +28,8 @@ interface SetUpProps {
   secret?: string | undefined;
 }
 
+/** The path of a command. */
+const SHELL = 'Shell';
 const HEAD_CHARACTERS = 11;
 const TAIL_CHARACTERS = 4;
 
@@ -36,14 +49,16 @@ export function SetUp({ snippet, secret = KEY_PLACEHOLDER }: SetUpProps) {
   );
   return (
     <div className="flex min-w-0 flex-col gap-3">
-      {snippet.files.map(({ path, content }) => block(path, content))}
+      {snippet.files.map(({ path, content }) => block(path === SHELL ? t('connect.shell') : path, content))}
       <p className="text-hint text-ink-2">
         {filled ? t('connect.filled') : t('connect.placeholder', { placeholder: KEY_PLACEHOLDER })}
       </p>
-      {snippet.notes.length > 0 && (
-        <ul lang="en" className="flex list-disc flex-col gap-1 pl-5 text-hint text-ink-2">
-          {snippet.notes.map((note) => (
-            <li key={note}>{note}</li>
+      {snippet.hints.length > 0 && (
+        <ul className="flex list-disc flex-col gap-1 pl-5 text-hint text-ink-2">
+          {snippet.hints.map(({ kind, value }) => (
+            <li key={`${kind} ${value}`}>
+              <Hint kind={kind} value={value} />
+            </li>
           ))}
         </ul>
       )}
@@ -51,4 +66,11 @@ export function SetUp({ snippet, secret = KEY_PLACEHOLDER }: SetUpProps) {
       <p className="text-hint text-ink-2">{t('connect.testExpect')}</p>
     </div>
   );
+}
+
+function Hint({ kind, value }: Snippet['hints'][number]) {
+  const { t } = useTranslation();
+  // A command is the same in every language.
+  if (kind === 'INSTALL') return <code>{value}</code>;
+  return t(`connect.hints.${kind}`, { value });
 }

@@ -16,10 +16,11 @@ export function ModelPicker({ models, model, onModel }: PickerProps) {
   const { t } = useTranslation();
   const options = useModelOptions(models);
   const label = t('playground.model');
+  const chosen = t('playground.chosenModel', { name: model?.name ?? '' });
   return (
     <Menu
       trigger={
-        <button type="button" aria-label={`${label}: ${model?.name ?? ''}`} className={BUTTON}>
+        <button type="button" aria-label={chosen} className={BUTTON}>
           <code className="truncate">{model?.name}</code>
           <ChevronDown size={16} strokeWidth={1.75} className="flex-none text-ink-2" aria-hidden="true" />
         </button>

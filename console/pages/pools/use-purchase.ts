@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useMutation } from 'urql';
 import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
+import { refusalText } from '../refusal-text.ts';
 import { useIdempotencyKey } from '../idempotency.ts';
 import { PurchasePool } from './documents.ts';
 import type { QuoteState } from './use-quote.ts';
@@ -56,7 +57,7 @@ export function usePurchase({ quoteState, onRefused }: { quoteState: QuoteState;
     const words = failureWords(error, userErrors);
     const field = fieldOf(first);
     if (field !== undefined)
-      return showErrors({ [field]: first?.code === 'INVALID' ? first.message : words });
+      return showErrors({ [field]: first?.code === 'INVALID' ? await refusalText(first.message) : words });
     setRefused(words);
     if (first && PRICE_CODES.includes(first.code)) quoteState.again();
     if (first) onRefused();

@@ -13,6 +13,7 @@ import { useTitle } from '../../components/page-title.ts';
 import { exactText } from '../../components/time.tsx';
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
+import { SnippetFields } from '../connect/set-up.tsx';
 import { PublicFrame } from '../shell/public-frame.tsx';
 import { Connect } from './model-connect.tsx';
 import { StoredState } from './model-state.tsx';
@@ -23,71 +24,68 @@ import { NoModel } from './no-model.tsx';
 import { FILTER_TRAITS } from './search.ts';
 import { contextText } from './tiers.ts';
 
-const ModelQuery = graphql(`
-  query Model($name: String!) {
-    catalogModel(name: $name) {
-      id
-      name
-      description
-      tier
-      traits
-      contextTokens
-      maxOutputTokens
-      inputModalities
-      outputModalities
-      storesState
-      stateRetentionDays
-      health {
-        status
-        successRate24h
-        p50LatencyMs
-        p95LatencyMs
-        p50FirstTokenMs
-        p95FirstTokenMs
-      }
-      uptime {
+const ModelQuery = graphql(
+  `
+    query Model($name: String!) {
+      catalogModel(name: $name) {
+        id
         name
-        share
-        days
-      }
-      dailyTimes {
-        day
-        p50FirstTokenMs
-        p95FirstTokenMs
-        p50LatencyMs
-        p95LatencyMs
-      }
-      prices {
-        group
-        ratio
-        pricePerRequest
-      }
-      endpoints {
-        family
-        method
-        path
-        streaming
-      }
-      deprecation {
-        retiresAt
-        note
-        replacement {
-          id
+        description
+        tier
+        traits
+        contextTokens
+        maxOutputTokens
+        inputModalities
+        outputModalities
+        storesState
+        stateRetentionDays
+        health {
+          status
+          successRate24h
+          p50LatencyMs
+          p95LatencyMs
+          p50FirstTokenMs
+          p95FirstTokenMs
+        }
+        uptime {
           name
+          share
+          days
         }
-      }
-      clientSnippets {
-        client
-        files {
+        dailyTimes {
+          day
+          p50FirstTokenMs
+          p95FirstTokenMs
+          p50LatencyMs
+          p95LatencyMs
+        }
+        prices {
+          group
+          ratio
+          pricePerRequest
+        }
+        endpoints {
+          family
+          method
           path
-          content
+          streaming
         }
-        verifyCommand
-        notes
+        deprecation {
+          retiresAt
+          note
+          replacement {
+            id
+            name
+          }
+        }
+        clientSnippets {
+          ...SnippetFields
+        }
       }
     }
-  }
-`);
+  `,
+  [SnippetFields],
+);
 
 const ACTIONS =
   'order-1 ml-auto flex flex-wrap gap-2 max-sm:order-2 max-sm:mt-2 max-sm:ml-0 max-sm:w-full ' +

@@ -15,7 +15,7 @@ export const TopUpFields = graphql(`
     refunded
     checkoutUrl
     receiptUrl
-    failureMessage
+    failure
     createdAt
     deposit {
       chainName

@@ -70,5 +70,6 @@ function sentence(t: TFunction, topUp: TopUp): string {
   const amount = moneyText(topUp.credited === '0.00' ? topUp.amount : topUp.credited);
   const words = t(`wallet.pay.sentences.${topUp.state}`, { amount });
   const isOver = topUp.state === 'FAILED' || topUp.state === 'EXPIRED';
-  return isOver && topUp.failureMessage ? `${words} ${topUp.failureMessage}` : words;
+  if (!isOver || topUp.failure === null) return words;
+  return t('wallet.pay.because', { words, reason: t(`wallet.pay.failures.${topUp.failure}`) });
 }

@@ -9,6 +9,7 @@ import { inTransaction, queryOne, sql } from '../../database/sql.ts';
 import { centsOf, CURRENCY } from '../amount.rules.ts';
 import { offersCard } from '../settings.service.ts';
 import type { TopUpRow } from '../topup.entity.ts';
+import { AUTHENTICATION } from '../topup.failure.ts';
 import { lockTopUp } from '../topup.rows.ts';
 import { applyNews } from '../topup.service.ts';
 import { lockFacts, switchOff } from './auto.facts.ts';
@@ -19,7 +20,6 @@ import { factsOfPayment } from './facts.ts';
 import { callProcessor, ProcessorFailure } from './processor.ts';
 import type { CardProcessor } from './processor.ts';
 
-const AUTHENTICATION = 'authentication_required';
 /** Age from which an attempt is not sent again, in ms: the processor forgets idempotency keys after a day. */
 const KEY_MS = 23 * 60 * 60_000;
 /** Payments of one customer that are read at once; the clocks may differ by CLOCK_S, in seconds. */

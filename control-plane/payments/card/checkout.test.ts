@@ -80,7 +80,10 @@ describe('a top-up by card', () => {
     await house.report('checkout.session.async_payment_failed', second.session.id);
     expect((await customer.wallet()).cash).toBe('25.00');
     expect(await customer.topUp(second.topUp.id)).toMatchObject({ state: 'FAILED' });
-    expect((await customer.topUp(second.topUp.id)).failureMessage).toMatch(/try another/);
+    expect(await customer.topUp(second.topUp.id)).toMatchObject({
+      failure: 'BANK_REFUSED',
+      failureMessage: expect.stringMatching(/try another/),
+    });
   });
 
   it('expires, and is credited all the same if the money arrives after that', async () => {

@@ -1,6 +1,7 @@
 /** Tests of the comparison with the processor: lost events are found, corrected and reported. */
 import { Stripe } from 'stripe';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { pick } from '../../../test/control/app.ts';
 import { newKey, openPayments } from '../../../test/control/payments.ts';
 import type { PaymentHouse } from '../../../test/control/payments.ts';
 import { inTransaction, query, queryOne, sql } from '../../database/sql.ts';
@@ -46,6 +47,13 @@ async function correctionsOf(id: string): Promise<string[]> {
     sql`select amount::text from payment_correction where top_up_id = ${id} order by id`,
   );
   return rows.map(({ amount }) => amount);
+}
+
+/** The states of a top-up after its corrections, as administrators see them. */
+async function listedStatesOf(id: string): Promise<string[]> {
+  const answer = await house.admin.send('{ admin { paymentCorrections { state topUp { id } } } }');
+  const all = pick<{ state: string; topUp: { id: string } }[]>(answer, 'admin', 'paymentCorrections');
+  return all.filter(({ topUp }) => topUp.id === id).map(({ state }) => state);
 }
 
 async function rowOf(id: string) {
@@ -325,6 +333,8 @@ describe('the daily comparison of the balance', () => {
     expect((await customer.wallet()).cash).toBe('25.00');
     expect(await correctionsOf(first.topUp.id)).toEqual(['25000000']);
     expect(await correctionsOf(second.topUp.id)).toEqual(['-20000000', '-10000000']);
+    expect(await listedStatesOf(first.topUp.id)).toEqual(['CREDITED']);
+    expect(await listedStatesOf(second.topUp.id)).toEqual(['DISPUTED', 'DISPUTED']);
     const calls = house.processor.calls.length;
     await compare(23 * 60);
     expect(house.processor.calls.length).toBe(calls);

@@ -81,7 +81,7 @@ export class Chain {
   })
   frozenAt?: Date | null;
 
-  @Field(() => String, { nullable: true, description: 'Why its credits were stopped.' })
+  @Field(() => String, { nullable: true, description: 'Why its credits were stopped, in English.' })
   frozenReason?: string | null;
 }
 

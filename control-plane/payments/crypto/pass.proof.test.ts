@@ -140,6 +140,10 @@ describe('a reorganisation that is deeper than the overlap', () => {
     expect(reason?.text).toMatch(
       /^Block \d+ \(0x[0-9a-f]{64}\) left the chain after a deposit of it was credited\.$/,
     );
+    const answer = await house.admin.send('{ admin { chains { frozenBlock } } }');
+    const chains = pick<{ frozenBlock: number | null }[]>(answer, 'admin', 'chains');
+    const lost = chains.flatMap(({ frozenBlock }) => frozenBlock ?? []);
+    expect(lost.map((number) => reason?.text.startsWith(`Block ${number} `))).toEqual([true]);
     expect(await statesOf(second)).toEqual(['CONFIRMING']);
     const receipts = await callsOf('eth_getTransactionReceipt', () => house.watch());
     expect(receipts).toEqual([]);

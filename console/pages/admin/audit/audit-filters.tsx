@@ -7,6 +7,7 @@ import { useTranslation } from '../../../translation.ts';
 import { type Lookup, LookupFilter, nameIn } from '../lookup-filter.tsx';
 import type { AdminSearch } from '../search.ts';
 import { nameOf } from './audit-item.tsx';
+import { actionWords } from './audit-words.ts';
 import { ActionsQuery, ActorsQuery, ChosenActorQuery, ChosenTargetQuery } from './filter-documents.ts';
 import { useTargets } from './use-targets.ts';
 
@@ -35,7 +36,10 @@ export function AuditFilters({ search }: { search: AdminSearch }) {
       <Filter
         name={t('admin.audit.filters.action')}
         value={search.action}
-        options={(data?.admin?.auditActions ?? []).map((value) => ({ value, word: value }))}
+        options={(data?.admin?.auditActions ?? []).map((value) => ({
+          value,
+          word: actionWords(t, value) ?? value,
+        }))}
         onChange={(action) => set({ action })}
         searched
       />

@@ -6,6 +6,7 @@ import { IconButton } from '../../../components/button.tsx';
 import { Stamp } from '../../../components/time.tsx';
 import { graphql, type ResultOf } from '../../../graphql.ts';
 import { useTranslation } from '../../../translation.ts';
+import { actionWords, typeWord } from './audit-words.ts';
 import { ChangedValues } from './changed-values.tsx';
 
 export const AuditFields = graphql(`
@@ -126,6 +127,18 @@ function Target({ id, target }: { id: string; target: AuditEvent['target'] }) {
   );
 }
 
+/** The action in words, with its code, by which scripts name it. */
+function Action({ action }: Pick<AuditEvent, 'action'>) {
+  const { t } = useTranslation();
+  const words = actionWords(t, action);
+  if (words === undefined) return <code className="font-semibold">{action}</code>;
+  return (
+    <span>
+      <span className="font-semibold">{words}</span> <code className="text-ink-3">{action}</code>
+    </span>
+  );
+}
+
 const PAGES: ReadonlySet<string | undefined> = new Set(['User', 'Pool', 'UpstreamProvider']);
 
 interface AuditItemProps {
@@ -146,9 +159,9 @@ export function AuditItem({ event, only, onOnly }: AuditItemProps) {
         <span className="w-28 text-ink-2 max-sm:order-1 max-sm:ml-auto max-sm:w-auto">
           <Stamp at={at} />
         </span>
-        <code className="font-semibold">{action}</code>
+        <Action action={action} />
         <span className="break-all text-ink-2 max-sm:order-2 max-sm:w-full">
-          {targetType} {targetId !== null && <Target id={targetId} target={event.target} />}
+          {typeWord(t, targetType)} {targetId !== null && <Target id={targetId} target={event.target} />}
           {targetId !== null && onOnly && (
             <IconButton
               label={t('admin.audit.only', { name: nameOf(event.target) ?? targetId })}
@@ -164,7 +177,8 @@ export function AuditItem({ event, only, onOnly }: AuditItemProps) {
           )}
         </span>
         <span className="ml-auto text-ink-2 max-sm:order-3 max-sm:ml-0 max-sm:w-full">
-          {actor.label} {ip !== null && <code className="text-ink-3">{ip}</code>}
+          {actor.kind === 'SYSTEM' ? t('admin.audit.actorKinds.SYSTEM') : actor.label}{' '}
+          {ip !== null && <code className="text-ink-3">{ip}</code>}
         </span>
       </div>
       <div className="mt-1 sm:ml-32">

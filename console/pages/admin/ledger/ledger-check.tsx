@@ -85,12 +85,12 @@ function Found({ found }: { found: Check }) {
           <Clock at={found.checkedAt} />
         </span>
       </p>
-      <ul lang="en" className="mt-3">
+      <ul className="mt-3">
         {found.rules.map(({ rule, promise, violations }) => (
           <li key={rule} className="border-t border-line py-1.5 text-table">
-            <code className="text-ink-3">{rule}</code> {promise}
+            <code className="text-ink-3">{rule}</code> <Promised rule={rule} promise={promise} />
             {violations.map(({ subject, detail }) => (
-              <div key={subject + detail} className="text-bad">
+              <div key={subject + detail} lang="en" className="text-bad">
                 <code>{subject}</code> {detail}
               </div>
             ))}
@@ -99,4 +99,17 @@ function Found({ found }: { found: Check }) {
       </ul>
     </>
   );
+}
+
+/** The rules that have words. */
+const RULES = [
+  ...(['I1', 'I2', 'I3', 'I4', 'I5', 'I6', 'I7'] as const),
+  ...(['I8', 'I9', 'I10', 'I11', 'I12', 'I13', 'I14'] as const),
+];
+
+/** The guarantee of a rule; in English for a rule of a later release. */
+function Promised({ rule, promise }: Pick<Check['rules'][number], 'rule' | 'promise'>) {
+  const { t } = useTranslation();
+  const known = RULES.find((one) => one === rule);
+  return known ? t(`admin.ledger.rules.${known}`) : <span lang="en">{promise}</span>;
 }

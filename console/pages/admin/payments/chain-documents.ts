@@ -21,6 +21,7 @@ export const ChainsQuery = graphql(`
         troubleSince
         frozenAt
         frozenReason
+        frozenBlock
         tokens {
           contract
           symbol

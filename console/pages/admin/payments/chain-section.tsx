@@ -99,7 +99,12 @@ function Frozen({ chain, onTask }: ChainProps) {
         </div>
       }
     >
-      {t('payments.chains.frozen', { name: chain.name })} <span lang="en">{chain.frozenReason}</span>
+      {t('payments.chains.frozen', { name: chain.name })}{' '}
+      {chain.frozenBlock === null ? (
+        <span lang="en">{chain.frozenReason}</span>
+      ) : (
+        t('payments.chains.lost', { number: chain.frozenBlock })
+      )}
     </Banner>
   );
 }

@@ -59,7 +59,7 @@ function CorrectionTable({ corrections }: { corrections: readonly Correction[] }
         {
           id: 'detail',
           header: t('payments.corrections.what'),
-          cell: ({ row }) => <span lang="en">{row.original.detail}</span>,
+          cell: ({ row }) => <What correction={row.original} />,
         },
         {
           id: 'amount',
@@ -74,8 +74,8 @@ function CorrectionTable({ corrections }: { corrections: readonly Correction[] }
             <Corrected correction={correction} />
             <Effect correction={correction} />
           </span>
-          <span lang="en" className="text-ink-2">
-            {correction.detail}
+          <span className="text-ink-2">
+            <What correction={correction} />
           </span>
           <span className="text-ink-3">
             <Stamp at={correction.foundAt} />
@@ -104,4 +104,11 @@ function Effect({ correction: { amount }, align = 0 }: { correction: Correction;
   const { t } = useTranslation();
   if (amount === null) return t('state.none');
   return <Money amount={amount} align={align} signed className="font-semibold" />;
+}
+
+/** The correction in words; in English if the service does not send the state of the top-up. */
+function What({ correction: { state, detail } }: { correction: Correction }) {
+  const { t } = useTranslation();
+  if (state === null) return <span lang="en">{detail}</span>;
+  return t('payments.corrections.missed', { state: t(`wallet.pay.states.${state}`) });
 }

@@ -99,6 +99,7 @@ export const CorrectionsQuery = graphql(`
       paymentCorrections {
         id
         detail
+        state
         amount
         foundAt
         topUp {

@@ -118,7 +118,7 @@ function Issue({ topUp }: Pick<DetailProps, 'topUp'>) {
 
 function Facts({ topUp }: Pick<DetailProps, 'topUp'>) {
   const { t } = useTranslation();
-  const { expiresAt, failureMessage } = topUp;
+  const { expiresAt, failure } = topUp;
   return (
     <LeaderList>
       <LeaderRow name={t('payments.topUp.id')}>
@@ -138,10 +138,8 @@ function Facts({ topUp }: Pick<DetailProps, 'topUp'>) {
           <Stamp at={expiresAt} />
         </LeaderRow>
       )}
-      {failureMessage !== null && (
-        <LeaderRow name={t('payments.topUp.failure')}>
-          <span lang="en">{failureMessage}</span>
-        </LeaderRow>
+      {failure !== null && (
+        <LeaderRow name={t('payments.topUp.failure')}>{t(`wallet.pay.failures.${failure}`)}</LeaderRow>
       )}
       {topUp.receiptUrl !== null && (
         <LeaderRow name={t('payments.topUp.processor')}>
