@@ -23,7 +23,7 @@ export const GROUP_REPORTS_MAX = 16;
  */
 const GROUP_RECORDS_ENOUGH = 800;
 /** Maximum wait for further reports, in ms: a settlement that waits for a lock must not delay the others. */
-const GATHER_MS = 150;
+const GATHER_MS = 500;
 /**
  * Waiting reports of one node. A node has one report under way for each worker, and repeats a report that
  * gets no answer in time. The limit bounds the memory that a faulty node takes.
