@@ -34,6 +34,20 @@ test.skipIf(!ready)('pages of users load no script of administrators', () => {
   expect(foreign.map(({ path }) => path)).toEqual([]);
 });
 
+/** The names of the operations that a page requests while it is visited. */
+async function operationsOf(where: string, visit: () => Promise<void>): Promise<string[]> {
+  const names: string[] = [];
+  const { page } = house.tab;
+  const note = (request: { url(): string; postData(): string | null }) => {
+    if (!request.url().endsWith('/graphql')) return;
+    names.push(/"operationName":"(\w+)"/.exec(request.postData() ?? '')?.[1] ?? '');
+  };
+  page.on('request', note);
+  await house.visit(where, visit);
+  page.off('request', note);
+  return names;
+}
+
 describe.skipIf(!ready)('the first data', () => {
   test.each([
     { where: '/pricing', asked: ['Pricing', 'Visitor'] },
@@ -45,16 +59,13 @@ describe.skipIf(!ready)('the first data', () => {
     { where: '/usage', asked: ['Usage', 'UsageSums', 'Viewer'] },
     { where: '/admin/overview', asked: ['AdminFrame', 'Overview'] },
   ])('is requested once on $where', async ({ where, asked }) => {
-    const names: string[] = [];
-    const { page } = house.tab;
-    const note = (request: { url(): string; postData(): string | null }) => {
-      if (!request.url().endsWith('/graphql')) return;
-      names.push(/"operationName":"(\w+)"/.exec(request.postData() ?? '')?.[1] ?? '');
-    };
-    page.on('request', note);
-    await house.visit(where, async () => undefined);
-    page.off('request', note);
+    const names = await operationsOf(where, async () => undefined);
     expect(names.filter((name) => asked.includes(name)).toSorted()).toEqual(asked);
+  });
+
+  test('of the quickstart has the settings of the key that it shows first', async () => {
+    const shown = async () => house.tab.page.getByRole('figure').first().waitFor();
+    expect(await operationsOf('/quickstart', shown)).not.toContain('KeySetup');
   });
 
   test('is reported as missing and requested again if it does not arrive', async () => {

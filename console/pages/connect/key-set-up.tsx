@@ -8,7 +8,7 @@ import { Picker } from '../../components/picker.tsx';
 import { graphql } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
 import { type Client, clientGroups, clientOf } from './clients.ts';
-import { SetUp, SnippetFields } from './set-up.tsx';
+import { SetUp, type Snippet, SnippetFields } from './set-up.tsx';
 
 const KeySetup = graphql(
   `
@@ -32,13 +32,16 @@ interface KeySetUpProps {
   /** Without it, the texts contain a placeholder. */
   secret?: string | undefined;
   client: Client;
+  /** The settings of all clients for this key, if the page has them; otherwise they are requested. */
+  known?: readonly Snippet[] | undefined;
 }
 
 /** The settings of one client. */
-export function KeySetUp({ keyId, secret, client }: KeySetUpProps) {
+export function KeySetUp({ keyId, secret, client, known }: KeySetUpProps) {
   const { t } = useTranslation();
-  const [{ data, error }, again] = useQuery({ query: KeySetup, variables: { id: keyId } });
-  const snippets = data?.node?.__typename === 'ApiKey' ? data.node.clientSnippets : undefined;
+  const variables = { id: keyId };
+  const [{ data, error }, again] = useQuery({ query: KeySetup, variables, pause: known !== undefined });
+  const snippets = known ?? (data?.node?.__typename === 'ApiKey' ? data.node.clientSnippets : undefined);
   const snippet = snippets?.find((one) => one.client === client);
   if (snippet) return <SetUp snippet={snippet} secret={secret} />;
   if (!error) return <SkeletonRows rows={4} />;
@@ -53,7 +56,7 @@ export function KeySetUp({ keyId, secret, client }: KeySetUpProps) {
 }
 
 /** The settings of the client that is chosen here. The choice is remembered on this device. */
-export function KeySetUps({ keyId, secret }: Omit<KeySetUpProps, 'client'>) {
+export function KeySetUps({ keyId, secret }: Omit<KeySetUpProps, 'client' | 'known'>) {
   const { t } = useTranslation();
   const [client, setClient] = useState(() => clientOf(recall(CHOSEN_CLIENT)));
   return (

@@ -15,6 +15,7 @@ import { QuickstartQuery } from './documents.ts';
 import { CHOSEN_CLIENT, KeySetUp } from './key-set-up.tsx';
 import { KeyStep } from './key-step.tsx';
 import { Newest } from './newest-request.tsx';
+import type { Snippet } from './set-up.tsx';
 import type { NewKey } from './use-new-key.ts';
 
 /** The page. */
@@ -27,6 +28,7 @@ export function QuickstartPage() {
   const keys = data?.viewer?.apiKeys.nodes ?? [];
   const chosen = keys.find(({ id }) => id === key)?.id ?? (key === NEW_KEY ? key : (keys[0]?.id ?? NEW_KEY));
   const keyId = made?.key.id ?? (chosen === NEW_KEY ? undefined : chosen);
+  const preset = data?.viewer?.preset.nodes.find(({ id }) => id === keyId);
   return (
     <>
       <PageHead title={t('shell.quickstart')} sentence={t('quickstart.sentence')} />
@@ -53,7 +55,7 @@ export function QuickstartPage() {
             />
           )}
         </Step>
-        <Rest {...{ keyId, client }} secret={made?.secret} />
+        <Rest {...{ keyId, client }} secret={made?.secret} known={preset?.clientSnippets} />
       </ol>
     </>
   );
@@ -64,10 +66,12 @@ interface RestProps {
   keyId: string | undefined;
   secret: string | undefined;
   client: Client;
+  /** The settings for this key, if they are loaded. */
+  known: readonly Snippet[] | undefined;
 }
 
 /** The steps that need a key. */
-function Rest({ keyId, secret, client }: RestProps) {
+function Rest({ keyId, secret, client, known }: RestProps) {
   const { t } = useTranslation();
   const name = CLIENT_NAMES[client];
   const later = (words: string) => <p className="text-ink-2">{words}</p>;
@@ -77,7 +81,7 @@ function Rest({ keyId, secret, client }: RestProps) {
         {keyId === undefined ? (
           later(t('quickstart.step3Later'))
         ) : (
-          <KeySetUp keyId={keyId} secret={secret} client={client} />
+          <KeySetUp {...{ keyId, secret, client, known }} />
         )}
       </Step>
       <Step number={4} title={t('quickstart.step4')}>
