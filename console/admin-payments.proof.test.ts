@@ -39,7 +39,7 @@ describe.skipIf(!ready)('the list of top-ups', () => {
       await page.getByRole('menuitemradio', { name: 'Blockchain' }).click();
       await page.getByText('Open for more than two hours.').waitFor({ state: 'detached' });
       await page.getByText('The credit was taken back.').waitFor();
-      await page.getByRole('combobox', { name: 'User, by e-mail address' }).fill('root@gateway.example');
+      await page.getByRole('combobox', { name: 'User, by email address' }).fill('root@gateway.example');
       await page.getByText('No top-up matches the filters.').waitFor();
       expect(await violations(page)).toEqual([]);
     });

@@ -160,7 +160,7 @@ describe.skipIf(!ready)('an administrator', () => {
       await page.getByRole('button', { name: 'Edit settings' }).click();
       const dialog = page.getByRole('dialog', { name: 'Edit settings' });
       await dialog.getByLabel('Model that reads chats').selectOption('coder');
-      await dialog.getByLabel('Monthly budget at list price, in USD').fill('75');
+      await dialog.getByLabel('Monthly budget at list price').fill('75');
       await dialog.getByLabel('Reason').fill('A better reader.');
       expect(await violations(page)).toEqual([]);
       await press(page, dialog.getByRole('button', { name: 'Save' }));

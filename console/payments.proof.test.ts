@@ -150,7 +150,7 @@ describe.skipIf(!ready)('a deposit', () => {
 describe.skipIf(!ready)('automatic top-up', () => {
   test('can be changed, and goes off when the card is removed', async () => {
     await visit('/wallet', async (page) => {
-      await page.getByText('Adds $50.00 from visa •••• 4242 when the balance falls below $10.00.').waitFor();
+      await page.getByText('Adds $50.00 from Visa •••• 4242 when the balance falls below $10.00.').waitFor();
       const region = page.locator('section').filter({ hasText: 'Automatic top-up' });
       await region.getByRole('button', { name: 'Change' }).click();
       const dialog = page.getByRole('dialog');

@@ -183,7 +183,7 @@ describe.skipIf(!ready)('the storefront', () => {
 describe.skipIf(!ready)('administrators', () => {
   test('change the terms of the storefront; give pools another cap, and end them with a reason', async () => {
     await visit('/admin/storefront', async (page) => {
-      await page.getByRole('button', { name: 'Edit terms…' }).click();
+      await page.getByRole('button', { name: 'Edit terms' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Each additional model').fill('25');
       await dialog.getByLabel('Requests in a pool cost $0.00').uncheck();

@@ -153,3 +153,15 @@ describe.skipIf(!ready)('actions on several rows', () => {
     });
   });
 });
+
+describe.skipIf(!ready)('a card of a table', () => {
+  test('shows the columns that a phone has no room for, with their headers', async () => {
+    await visit('/admin/users', async (page) => {
+      await page.setViewportSize({ width: 390, height: 800 });
+      const card = page.getByRole('listitem').filter({ hasText: 'mara@lindgren.dev' });
+      await card.getByRole('term').filter({ hasText: 'Allowed groups' }).waitFor();
+      await card.getByRole('definition').filter({ hasText: 'default, vip' }).waitFor();
+      await card.getByRole('term').filter({ hasText: 'Created' }).waitFor();
+    });
+  });
+});

@@ -72,7 +72,7 @@ describe.skipIf(!ready)('the ledger of administrators', () => {
   test('names the owner of each entry, and is filtered by a user who is found by address', async () => {
     await visit('/admin/ledger', async (page) => {
       await page.getByRole('link', { name: 'mara@lindgren.dev' }).first().waitFor();
-      await page.getByRole('combobox', { name: 'User, by e-mail address' }).fill('mara@lindgren.dev');
+      await page.getByRole('combobox', { name: 'User, by email address' }).fill('mara@lindgren.dev');
       await page.getByRole('button', { name: /^User\s?mara@lindgren.dev$/ }).waitFor();
       expect(page.url()).toContain('search=usr_admin_1');
       expect(await violations(page)).toEqual([]);
@@ -81,14 +81,14 @@ describe.skipIf(!ready)('the ledger of administrators', () => {
 
   test('keeps the focus at the filter when a user is chosen, and when the filter is removed', async () => {
     await visit('/admin/ledger', async (page) => {
-      await page.getByRole('combobox', { name: 'User, by e-mail address' }).focus();
+      await page.getByRole('combobox', { name: 'User, by email address' }).focus();
       await page.keyboard.type('mara@lindgren.dev');
       const chosen = page.getByRole('button', { name: /^User\s?mara@lindgren.dev$/ });
       await focused(chosen);
       await page.keyboard.press('Tab');
       await focused(page.getByRole('button', { name: 'Remove the filter User' }));
       await page.keyboard.press('Enter');
-      await focused(page.getByRole('combobox', { name: 'User, by e-mail address' }));
+      await focused(page.getByRole('combobox', { name: 'User, by email address' }));
     });
   });
 });
@@ -102,7 +102,7 @@ describe.skipIf(!ready)('the audit log of administrators', () => {
       await page.keyboard.press('Enter');
       await page.waitForURL(/action=wallet\.adjust/);
       await focused(page.getByRole('button', { name: /^Action\s?Wallet adjusted$/ }));
-      await page.getByRole('combobox', { name: 'Actor, by e-mail address or name' }).focus();
+      await page.getByRole('combobox', { name: 'Actor, by email address or name' }).focus();
       await page.keyboard.type('system (the gateway)');
       await page.getByRole('button', { name: /^Actor\s?system \(the gateway\)$/ }).waitFor();
       expect(page.url()).toContain('actor=SYSTEM');

@@ -19,6 +19,10 @@ test('the count chooses the plural of the language', () => {
   expect(translationTo('zh-CN').t('keys.weekOf', { count: 1 })).toBe('1 次请求');
 });
 
+test('large numbers in texts have groups of digits', () => {
+  expect(translationTo('en').t('keys.weekOf', { count: 12_345 })).toBe('12,345 requests');
+});
+
 test('a text that a language does not have is shown in English', () => {
   expect(translationTo('zh-CN').t('keys.menu', { name: 'CI' })).toBe('“CI”的操作');
   expect(translationTo('zh-CN').t('keys.undo')).toBe('Undo');

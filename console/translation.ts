@@ -64,20 +64,22 @@ export function useTranslation(): Translation {
 /** The texts of a language; English where one is missing. */
 export function translationTo(language: string): Translation {
   const plurals = new Intl.PluralRules(language);
+  const number = new Intl.NumberFormat(language);
   const t: TFunction = (key, values = {}) => {
     const filling = new Map<string, unknown>(Object.entries(values));
     const count = filling.get('count');
     const plural = typeof count === 'number' ? [`${key}_${plurals.select(count)}`, `${key}_other`] : [];
     const names = [...plural, key];
     const text = find(language, names) ?? find(FALLBACK, names) ?? key;
-    return text.replace(PLACEHOLDER, (_, name: string) => textOf(filling.get(name)));
+    return text.replace(PLACEHOLDER, (_, name: string) => textOf(filling.get(name), number));
   };
   return { t, i18n: { language } };
 }
 
-/** A value in a text; nothing for a missing one. */
-function textOf(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+/** A value in a text, with the digits of large numbers in groups; nothing for a missing one. */
+function textOf(value: unknown, number: Intl.NumberFormat): string {
+  if (typeof value === 'number') return Number.isInteger(value) ? number.format(value) : String(value);
+  return typeof value === 'string' ? value : '';
 }
 
 /** The text of the first of these keys that has one. */

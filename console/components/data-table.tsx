@@ -93,14 +93,33 @@ interface TableProps<Row extends object> extends Omit<
 function Cards<Row extends object>({ label, table, card, below, nameOf }: TableProps<Row>) {
   return (
     <ul aria-label={label} className="-mx-4 border-t border-line">
-      {table.getRowModel().rows.map(({ id, original }) => (
-        <li key={id} className={clsx(CARD, nameOf && 'flex items-start gap-3')}>
-          {nameOf && <RowBox id={id} name={nameOf(original)} />}
-          {nameOf ? <div className="min-w-0 flex-1">{card(original)}</div> : card(original)}
-          {below?.(original)}
+      {table.getRowModel().rows.map((row) => (
+        <li key={row.id} className={clsx(CARD, nameOf && 'flex items-start gap-3')}>
+          {nameOf && <RowBox id={row.id} name={nameOf(row.original)} />}
+          <div className={clsx(nameOf && 'min-w-0 flex-1')}>
+            {card(row.original)}
+            <Facts cells={row.getAllCells()} />
+          </div>
+          {below?.(row.original)}
         </li>
       ))}
     </ul>
+  );
+}
+
+/** The columns that a card does not show itself, each with its header. */
+function Facts<Row extends object>({ cells }: { cells: readonly Cell<Features, Row>[] }) {
+  const facts = cells.filter(({ column }) => column.columnDef.meta?.fact === true);
+  if (facts.length === 0) return null;
+  return (
+    <dl className="mt-1.5 flex flex-wrap gap-x-4 gap-y-0.5 text-hint text-ink-2">
+      {facts.map((cell) => (
+        <div key={cell.id} className="flex gap-1.5">
+          <dt className="flex-none text-ink-3">{String(cell.column.columnDef.header)}</dt>
+          <dd className="min-w-0">{renderCell(cell)}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 
@@ -148,7 +167,7 @@ function Cells<Row extends object>({ cells }: { cells: readonly Cell<Features, R
         <td
           key={cell.id}
           className={clsx(
-            'px-3 py-0.5',
+            'px-3 py-1',
             cell.column.columnDef.meta?.right === true ? 'text-right' : 'text-left',
           )}
         >

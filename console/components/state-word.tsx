@@ -33,8 +33,8 @@ export function StateWord({ icon: Icon, word, tone, chip = false, breaks = false
   return (
     <span
       className={clsx(
-        'inline-flex items-center gap-1.5 align-middle text-table',
-        !breaks && 'whitespace-nowrap',
+        'inline-flex gap-1.5 align-middle text-table',
+        breaks ? 'items-start [&>svg]:mt-[3px]' : 'items-center whitespace-nowrap',
         TEXT[tone],
         chip && ['h-[22px] rounded-chip px-2', GROUND[tone]],
       )}

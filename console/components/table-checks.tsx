@@ -10,7 +10,8 @@ interface RowBoxProps {
 }
 
 // The label enlarges the target and lies above the link that covers the row.
-const TARGET = 'relative z-[1] -m-2 inline-flex items-center justify-center p-2 touch:-m-3.5 touch:p-3.5';
+const TARGET =
+  'relative z-[1] -m-2 inline-flex items-center justify-center p-2 align-middle touch:-m-3.5 touch:p-3.5';
 
 /** The checkbox of a row. */
 export function RowBox({ id, name }: RowBoxProps) {

@@ -12,7 +12,12 @@ interface ColumnLook {
   silent?: boolean;
   /** The rows can be sorted by this column; the value is the order of the first press. */
   sort?: 'asc' | 'desc';
+  /** On a phone, a card ends with the header and the value of this column. */
+  fact?: boolean;
 }
+
+/** The look of a column that a card on a phone ends with. */
+export const FACT: ColumnLook = { fact: true };
 
 const LOOK: ColumnLook = {};
 /**

@@ -80,6 +80,12 @@ export function utcDayText(day: string, language: string): string {
   return format.format(new Date(`${day}T00:00:00Z`));
 }
 
+/** Formats a UTC day, "2026-11-20", as "20 Nov 2026". */
+export function utcDateText(day: string, language: string): string {
+  const format = formatOf(language, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
+  return format.format(new Date(`${day}T00:00:00Z`));
+}
+
 /** Date, time and time zone, for tooltips. */
 export function exactText(at: Date, language: string): string {
   return formatOf(language, { dateStyle: 'medium', timeStyle: 'long' }).format(at);

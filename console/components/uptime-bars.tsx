@@ -47,6 +47,6 @@ export function UptimeBars({ days, label, dayText }: BarsProps) {
 function lookOf(share: number | null): { height: number; fill: string } {
   if (share === null) return { height: DASH_HEIGHT, fill: 'var(--line-strong)' };
   if (share < DOWN_BELOW) return { height: HEIGHT * 0.4, fill: 'var(--bad)' };
-  if (share < DEGRADED_BELOW) return { height: HEIGHT * 0.7, fill: 'var(--warn)' };
+  if (share < DEGRADED_BELOW) return { height: HEIGHT * 0.7, fill: 'var(--s2)' };
   return { height: HEIGHT, fill: 'var(--good)' };
 }

@@ -9,7 +9,7 @@ export const account = {
     show: 'Show',
     hide: 'Hide',
     stay: 'Stay signed in',
-    stayHint: 'For up to 90 days, or until 14 days without use. Otherwise for one day.',
+    stayHint: 'Up to 90 days, 14 days without use. Otherwise one day.',
     code: 'Code from your authenticator app',
     codeHint: 'Six digits, or one of your recovery codes.',
     signingIn: 'Signing in',

@@ -2,7 +2,7 @@
 export const admin = {
   admin: {
     showCharts: 'Show charts',
-    userFilter: { user: 'User', hint: 'E-mail address', label: '{{name}}, by e-mail address' },
+    userFilter: { user: 'User', hint: 'Email address', label: '{{name}}, by email address' },
     jump: 'User, pool, id or page',
     revision: 'Revision',
     onNodes: 'on {{current}} of {{all}} nodes',

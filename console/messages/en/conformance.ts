@@ -4,7 +4,7 @@ export const conformance = {
     title: 'Conformance',
     sentence:
       'Clients and upstreams each speak one of four formats. This page shows how many recorded exchanges ' +
-      'survive each pair of formats, and which clients were run against the gateway.',
+      'pass each pair of formats, and which clients were run against the gateway.',
     traffic: 'Recorded traffic',
     trafficNote:
       'Exchanges that pass, of those that both formats can express: answers, requests and errors. ' +
@@ -21,7 +21,7 @@ export const conformance = {
     answers: 'Answers',
     requests: 'Requests',
     errors: 'Errors',
-    streams: 'Valid streams: {{whole}} as recorded, {{odd}} cut into odd slices.',
+    streams: 'Valid streams: {{whole}} as recorded, {{odd}} cut into slices of other sizes.',
     clients: 'Clients',
     clientsNote: 'Each client ran against upstreams of all four formats.',
     name: 'Client',
@@ -29,8 +29,8 @@ export const conformance = {
     passed: 'Passed over',
     failed: 'Failed over',
     day: 'Run on',
-    none: 'none',
-    notRun: 'not run',
+    none: 'None',
+    notRun: 'Not run',
     suites: 'Third-party tests',
     suite: 'Tests',
     result: 'Result',

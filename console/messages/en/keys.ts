@@ -161,6 +161,7 @@ export const keys = {
   reveal: {
     title: 'Store your key now',
     sentence: 'This is the only time it is shown. Nobody can read it again, not even an administrator.',
+    nobody: 'Nobody can read it again, not even an administrator.',
     characters: '{{count}} characters',
     mainDomain: 'main domain',
     pendingNodes:

@@ -195,6 +195,7 @@ export const operation = {
       stateRetentionHint:
         'The longest time for which the provider stores them. The page of the model shows it to everybody.',
       effective: 'A request will cost',
+      noPrice: 'No price yet',
       frozen_one: '{{count}} running pool includes this model until the pool ends. Keep its routes.',
       frozen_other: '{{count}} running pools include this model until they end. Keep its routes.',
       retires: 'Retirement date',

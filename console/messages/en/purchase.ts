@@ -23,6 +23,8 @@ export const purchase = {
       title: 'What you agree to',
       cap: 'At most {{count}} requests in any 60 seconds, all keys together',
       over: 'Above the cap, requests fail with 429 and are free',
+      free: 'Requests in the pool cost $0.00, up to the cap',
+      charged: 'Requests in the pool cost their normal price',
       keys: 'Pool keys only work on the subdomain',
       early: 'Renewing early adds {{count}} days to the end',
       end: 'At the end, keys fail with 403; the subdomain is kept for 14 days',

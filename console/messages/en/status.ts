@@ -11,7 +11,7 @@ export const status = {
     },
     atom: 'Atom feed',
     json: 'JSON feed',
-    open: 'Open',
+    open: 'Open incidents',
     planned: 'Planned maintenance',
     past: 'Past incidents',
     pastNone: 'No incidents in the last 90 days.',

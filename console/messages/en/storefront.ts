@@ -8,7 +8,7 @@ export const storefront = {
     openQuotes_one: '{{count}} quote is open',
     openQuotes_other: '{{count}} quotes are open',
     terms: 'Terms',
-    edit: 'Edit terms…',
+    edit: 'Edit terms',
     unconfirmed: 'These prices are not confirmed yet. You confirm them when you first open the storefront.',
     basePrice_one: 'Base price, {{days}} days, {{count}} model',
     basePrice_other: 'Base price, {{days}} days, {{count}} models',

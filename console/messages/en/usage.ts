@@ -8,7 +8,7 @@ export const usage = {
     key: 'Key',
     source: 'Source',
     tokensIn: 'Tokens in',
-    tokensCached: 'In from cache',
+    tokensCached: 'Tokens in, from cache',
     tokensOut: 'Tokens out',
     fromCache: 'Input tokens from cache',
     shareOfTokens: '{{value}} %',

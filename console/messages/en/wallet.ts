@@ -117,7 +117,7 @@ export const wallet = {
     warningEdit: 'Change',
     budget: 'Monthly budget',
     budgetSpent: '{{spent}} of {{budget}} spent',
-    budgetEdit: 'Change the budget',
+    budgetEdit: 'Change',
     reference: 'Reference',
     availableNow: 'Available now',
     cash: 'Cash',

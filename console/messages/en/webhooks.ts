@@ -50,7 +50,7 @@ export const webhooks = {
     deleteButton: 'Delete',
     deleted: 'Webhook deleted',
     deliveries: 'Deliveries',
-    deliveriesSentence: 'To {{url}}, in the last 30 days.',
+    deliveriesSentence: 'In the last 30 days, to {{url}}',
     deliveriesFailed: 'The deliveries could not be loaded',
     noDeliveries: 'No deliveries yet',
     noDeliveriesSentence: 'Send a test event to try the address.',

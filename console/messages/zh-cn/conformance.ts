@@ -21,7 +21,7 @@ export const conformance: Translation<typeof english> = {
     answers: '响应',
     requests: '请求',
     errors: '错误',
-    streams: '有效的流：按录制原样 {{whole}}，切成不规则片段后 {{odd}}。',
+    streams: '有效的流：按录制原样 {{whole}}，按其他大小切片后 {{odd}}。',
     clients: '客户端',
     clientsNote: '每个客户端都在四种格式的上游上运行过。',
     name: '客户端',

@@ -19,6 +19,7 @@ export const frame: Translation<typeof english> = {
     retry: '重试',
     loading: '正在加载',
     none: '无',
+    separator: '、',
     never: '从未',
     live: '实时',
     reconnecting: '正在重新连接',

@@ -152,6 +152,7 @@ export const keys: Translation<typeof english> = {
   reveal: {
     title: '现在保存你的密钥',
     sentence: '仅此一次显示。任何人都无法再次读取，管理员也不能。',
+    nobody: '任何人都无法再次读取，管理员也不能。',
     characters: '{{count}} 个字符',
     mainDomain: '主域名',
     pendingNodes:

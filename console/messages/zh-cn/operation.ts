@@ -185,6 +185,7 @@ export const operation: Translation<typeof english> = {
       stateRetention: '提供方的保留期限（天）',
       stateRetentionHint: '提供方最长保存这些内容的天数。所有人都能在模型页面上看到。',
       effective: '每次请求将收费',
+      noPrice: '尚无价格',
       frozen_other: '{{count}} 个运行中的专属池在到期前仍包含此模型。请保留其路由。',
       retires: '下线日期',
       retiresHint: '模型在当日结束时（UTC）下线。留空：由你手动下线。',

@@ -25,6 +25,8 @@ export const purchase: Translation<typeof english> = {
       title: '你同意的条款',
       cap: '任意 60 秒内最多 {{count}} 个请求，所有密钥合计',
       over: '超过上限的请求返回 429，不计费',
+      free: '专属池内的请求在上限以内费用为 $0.00',
+      charged: '专属池内的请求按正常价格计费',
       keys: '专属池密钥只在其子域名有效',
       early: '提前续期会在到期日之后加 {{count}} 天',
       end: '到期后密钥返回 403；子域名保留 14 天',

@@ -10,7 +10,7 @@ export const status: Translation<typeof english> = {
     now: { DEGRADATION: '部分请求失败或变慢', OUTAGE: '大部分请求失败', MAINTENANCE: '正在维护' },
     atom: 'Atom 订阅',
     json: 'JSON 订阅',
-    open: '未解决',
+    open: '未解决的事件',
     planned: '计划维护',
     past: '过往事件',
     pastNone: '最近 90 天没有事件。',

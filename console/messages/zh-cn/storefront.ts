@@ -10,7 +10,7 @@ export const storefront: Translation<typeof english> = {
     close: '关闭…',
     openQuotes_other: '{{count}} 个报价有效',
     terms: '条件',
-    edit: '编辑条件…',
+    edit: '编辑条件',
     unconfirmed: '这些价格尚未确认。首次开放销售时由你确认。',
     basePrice_other: '基础价格，{{days}} 天，{{count}} 个模型',
     extraPrice: '每个额外模型',

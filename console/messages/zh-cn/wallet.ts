@@ -115,7 +115,7 @@ export const wallet: Translation<typeof english> = {
     warningEdit: '更改',
     budget: '每月预算',
     budgetSpent: '已消费 {{spent}}，预算 {{budget}}',
-    budgetEdit: '更改预算',
+    budgetEdit: '更改',
     reference: '参考号',
     availableNow: '当前可用',
     cash: '现金',

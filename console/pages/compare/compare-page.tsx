@@ -84,7 +84,12 @@ function Choice({ names, onChange }: ChoiceProps) {
     <div className="mb-6">
       <Menu
         trigger={
-          <Button icon={<Plus size={16} strokeWidth={1.75} aria-hidden="true" />}>{t('compare.add')}</Button>
+          <Button
+            variant={names.length === 0 ? 'primary' : 'neutral'}
+            icon={<Plus size={16} strokeWidth={1.75} aria-hidden="true" />}
+          >
+            {t('compare.add')}
+          </Button>
         }
         entries={[entry]}
       />
@@ -108,7 +113,11 @@ function Comparison({ models, onRemove }: ComparisonProps) {
           <tr className="border-b border-line-strong">
             <td className="w-[180px] min-w-[120px]" />
             {models.map(({ name }) => (
-              <th key={name} scope="col" className="min-w-[150px] px-3 py-2 text-left align-top font-normal">
+              <th
+                key={name}
+                scope="col"
+                className="w-1/4 min-w-[150px] px-3 py-2 text-left align-top font-normal"
+              >
                 <div className="flex items-center justify-between gap-2">
                   <Link to="/pricing/$name" params={{ name }} className="hover:underline touch:py-3">
                     <code className="text-body font-semibold [overflow-wrap:anywhere]">{name}</code>
@@ -129,6 +138,9 @@ function Comparison({ models, onRemove }: ComparisonProps) {
   );
 }
 
+// The names of the rows stay in view when the table scrolls sideways.
+const NAME = 'sticky left-0 z-[1] bg-page px-3 py-2 text-left align-top font-normal text-ink-2';
+
 function Group({ group: { title, rows }, models }: { group: CompareGroup; models: readonly Compared[] }) {
   return (
     <tbody>
@@ -139,7 +151,7 @@ function Group({ group: { title, rows }, models }: { group: CompareGroup; models
       </tr>
       {rows.map(({ id, name, cell }) => (
         <tr key={id} className="border-b border-line">
-          <th scope="row" className="px-3 py-2 text-left align-top font-normal text-ink-2">
+          <th scope="row" className={NAME}>
             {name}
           </th>
           {models.map((model) => (

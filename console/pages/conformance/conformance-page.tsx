@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { useTitle } from '../../components/page-title.ts';
+import { utcDateText } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
 import { PublicFrame } from '../shell/public-frame.tsx';
 import results from './results.json';
@@ -31,8 +32,9 @@ const SUITES: readonly Suite[] = results.suites;
 
 /** The page. */
 export function ConformancePage() {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const share = useShare();
+  const day = utcDateText(results.measured, i18n.language);
   useTitle(t('conformance.title'));
   const { whole, odd } = results.streams;
   return (
@@ -40,9 +42,9 @@ export function ConformancePage() {
       <div className="flex flex-col gap-10">
         <header>
           <h1 className="text-public">{t('conformance.title')}</h1>
-          <p className="mt-1 text-ink-2">{t('conformance.sentence')}</p>
+          <p className="mt-1 max-w-[720px] text-ink-2">{t('conformance.sentence')}</p>
         </header>
-        <Part title={t('conformance.traffic')} note={t('conformance.trafficNote', { day: results.measured })}>
+        <Part title={t('conformance.traffic')} note={t('conformance.trafficNote', { day })}>
           <Matrix />
           <p className="mt-3 text-ink-2">
             {t('conformance.streams', { whole: share(whole), odd: share(odd) })}
@@ -131,11 +133,12 @@ function InEnglish({ children }: { children: ReactNode }) {
 }
 
 function Clients() {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
+  const day = ({ measured }: Client) => utcDateText(measured, i18n.language);
   const names = (formats: readonly string[]) =>
     FORMATS.filter((format) => formats.includes(format))
       .map((format) => t(`conformance.formats.${format}`))
-      .join(', ') || t('conformance.none');
+      .join(t('state.separator')) || t('conformance.none');
   const passed = ({ skipped, passed: formats }: Client) =>
     skipped === undefined ? names(formats) : t('conformance.notRun');
   const failed = ({ skipped, failed: formats }: Client) =>
@@ -154,7 +157,7 @@ function Clients() {
         { id: 'version', header: t('conformance.version'), cell: ({ row }) => row.original.version },
         { id: 'passed', header: t('conformance.passed'), cell: ({ row }) => passed(row.original) },
         { id: 'failed', header: t('conformance.failed'), cell: ({ row }) => failed(row.original) },
-        { id: 'day', header: t('conformance.day'), cell: ({ row }) => row.original.measured },
+        { id: 'day', header: t('conformance.day'), cell: ({ row }) => day(row.original) },
       ]}
       card={(row) => (
         <div className="flex flex-col gap-1 text-table">
@@ -167,7 +170,7 @@ function Clients() {
           <span>
             {t('conformance.failed')}: {failed(row)}
           </span>
-          <span className="text-ink-3">{row.measured}</span>
+          <span className="text-ink-3">{day(row)}</span>
         </div>
       )}
     />

@@ -50,7 +50,7 @@ export function RevealDialog({ apiKey, onClose }: RevealProps) {
       footer={footer}
     >
       {failure === undefined ? (
-        <p className="text-ink-2">{t('reveal.sentence')}</p>
+        <p className="text-ink-2">{t('reveal.nobody')}</p>
       ) : (
         <Banner tone="bad" alert icon={<CircleAlert size={16} strokeWidth={1.75} aria-hidden="true" />}>
           {t('reveal.failed', { reason: failure })}

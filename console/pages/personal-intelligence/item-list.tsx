@@ -174,7 +174,13 @@ function Text({ item: { text, pinned, suppressed, expiresAt } }: { item: Item })
   const { t } = useTranslation();
   return (
     <span className="[overflow-wrap:anywhere] whitespace-pre-wrap">
-      {text} {pinned && <Tag>{t('items.pinned')}</Tag>} {suppressed && <Tag>{t('items.suppressed')}</Tag>}
+      {text}
+      {(pinned || suppressed) && (
+        <span className="ml-2 inline-flex gap-1.5">
+          {pinned && <Tag>{t('items.pinned')}</Tag>}
+          {suppressed && <Tag>{t('items.suppressed')}</Tag>}
+        </span>
+      )}
       {expiresAt !== null && (
         <span className="block text-hint text-ink-3">
           {t('items.until')} <Day at={expiresAt} />
@@ -188,7 +194,7 @@ function From({ item: { origin, lastSeenAt } }: { item: Item }) {
   const { t } = useTranslation();
   return (
     <span className="whitespace-nowrap text-ink-2">
-      {t(`items.origins.${origin}`)}, <Ago at={lastSeenAt} />
+      {t(`items.origins.${origin}`)} · <Ago at={lastSeenAt} />
     </span>
   );
 }

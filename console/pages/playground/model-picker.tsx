@@ -38,7 +38,7 @@ export function useModelOptions(models: readonly PickedModel[]): MenuChoices['op
   return models.map(({ name, price, traits }) => ({
     value: name,
     word: name,
-    detail: traits.map((trait) => t(`playground.traitNames.${trait}`)).join(', '),
+    detail: traits.map((trait) => t(`playground.traitNames.${trait}`)).join(t('state.separator')),
     amount: price,
   }));
 }

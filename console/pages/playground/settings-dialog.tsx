@@ -175,7 +175,7 @@ function Untaken({ models }: { models: readonly PickedModel[] }) {
   const { t } = useTranslation();
   const lines = models.flatMap(({ name: model, parameters }) => {
     const missing = PARAMETERS.filter((name) => !parameters.includes(name));
-    const names = missing.map((name) => t(`prompts.settings.names.${name}`)).join(', ');
+    const names = missing.map((name) => t(`prompts.settings.names.${name}`)).join(t('state.separator'));
     return missing.length > 0 ? [{ model, names }] : [];
   });
   if (lines.length === 0) return null;

@@ -124,7 +124,7 @@ function Agreement({ storefront: { rpmCap, periodDays, poolRequestsFree } }: { s
   const lines = [
     t('purchase.agree.cap', { count: rpmCap }),
     t('purchase.agree.over'),
-    t(poolRequestsFree ? 'pools.requestsFree' : 'pools.requestsCharged'),
+    t(poolRequestsFree ? 'purchase.agree.free' : 'purchase.agree.charged'),
     t('purchase.agree.keys'),
     t('purchase.agree.early', { count: periodDays }),
     t('purchase.agree.end'),

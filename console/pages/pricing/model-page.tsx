@@ -222,7 +222,12 @@ function Endpoints({ model }: { model: Model }) {
   const columns: Column<Endpoint>[] = [
     { id: 'family', header: t('model.family'), cell: ({ row }) => family(row.original) },
     { id: 'path', header: t('model.path'), cell: ({ row }) => address(row.original) },
-    { id: 'streaming', header: t('model.streaming'), cell: ({ row }) => streaming(row.original) },
+    {
+      id: 'streaming',
+      header: t('model.streaming'),
+      meta: { fact: true },
+      cell: ({ row }) => streaming(row.original),
+    },
   ];
   return (
     <section>

@@ -95,7 +95,8 @@ function Tier({ tier, models, group, align }: TierModels & { group: PriceGroup; 
 
 function ModelCells({ model }: { model: Model }) {
   const { t } = useTranslation();
-  const others = otherFamilies(model).map((family) => t(`pricing.families.${family}`));
+  const families = otherFamilies(model).map((family) => t(`pricing.families.${family}`));
+  const others = families.join(t('state.separator'));
   return (
     <>
       <td className="px-3 whitespace-nowrap">
@@ -104,14 +105,15 @@ function ModelCells({ model }: { model: Model }) {
         </Link>{' '}
         <CopyIcon text={model.name} label={t('copy.name', { name: model.name })} />
       </td>
-      <td className="px-3 py-1.5 text-ink-2 max-lg:hidden">{model.description}</td>
+      <td className="px-3 py-1.5 text-ink-2 max-lg:hidden">
+        {model.description}
+        <div className="text-hint text-ink-3 xl:hidden">{others}</div>
+      </td>
       <td className="px-3">
         <Traits model={model} />
       </td>
       <td className="px-3 text-right">{contextText(model.contextTokens)}</td>
-      <td className="px-3 text-ink-2 max-xl:hidden">
-        {others.length > 0 ? others.join(', ') : t('pricing.none')}
-      </td>
+      <td className="px-3 text-ink-2 max-xl:hidden">{others || t('pricing.none')}</td>
     </>
   );
 }

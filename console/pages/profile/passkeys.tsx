@@ -2,6 +2,7 @@
 import { lazy, Suspense, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
+import { FACT } from '../../components/table-types.ts';
 import { Ago, Day } from '../../components/time.tsx';
 import { hasPasskeys } from '../../passkeys.ts';
 import { useTranslation } from '../../translation.ts';
@@ -70,8 +71,13 @@ function PasskeyTable({ passkeys, onTask }: TableProps) {
       idOf={({ id }) => id}
       columns={[
         { id: 'name', header: t('passkeys.name'), cell: ({ row }) => name(row.original) },
-        { id: 'made', header: t('passkeys.made'), cell: ({ row }) => <Day at={row.original.createdAt} /> },
-        { id: 'used', header: t('passkeys.used'), cell: ({ row }) => used(row.original) },
+        {
+          id: 'made',
+          header: t('passkeys.made'),
+          meta: FACT,
+          cell: ({ row }) => <Day at={row.original.createdAt} />,
+        },
+        { id: 'used', header: t('passkeys.used'), meta: FACT, cell: ({ row }) => used(row.original) },
         {
           id: 'actions',
           header: t('passkeys.actions'),

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useMutation } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
+import { FACT } from '../../components/table-types.ts';
 import { Tag } from '../../components/tag.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
@@ -16,6 +17,8 @@ interface SessionsProps {
   sessions: readonly Session[];
   onEnded: () => void;
 }
+
+const seen = ({ lastSeenAt }: Session) => <Ago at={lastSeenAt} />;
 
 /** The list. */
 export function Sessions({ sessions, onEnded }: SessionsProps) {
@@ -41,7 +44,7 @@ export function Sessions({ sessions, onEnded }: SessionsProps) {
         idOf={({ id }) => id}
         columns={[
           { id: 'name', header: t('session.browser'), cell: ({ row }) => name(row.original) },
-          { id: 'seen', header: t('session.seen'), cell: ({ row }) => <Ago at={row.original.lastSeenAt} /> },
+          { id: 'seen', header: t('session.seen'), meta: FACT, cell: ({ row }) => seen(row.original) },
           { id: 'ip', header: t('session.ip'), cell: ({ row }) => address(row.original) },
           {
             id: 'end',

@@ -5,6 +5,7 @@ import { lazy, Suspense, useState } from 'react';
 import { useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
+import { FACT } from '../../components/table-types.ts';
 import { EmptyFirst } from '../../components/notice.tsx';
 import { Pager } from '../../components/pager.tsx';
 import { pageVariables } from '../../components/search-parameters.ts';
@@ -88,6 +89,8 @@ const LOOKS: Record<ReturnType<typeof stateOf>, { icon: LucideIcon; tone: Tone }
   REVOKED: { icon: CircleX, tone: 'quiet' },
 };
 
+const expires = ({ expiresAt }: Token) => <Day at={expiresAt} />;
+
 function TokenTable({ tokens, onRevoke }: { tokens: readonly Token[]; onRevoke: (token: Token) => void }) {
   const { t } = useTranslation();
   const state = (token: Token) => (
@@ -102,8 +105,8 @@ function TokenTable({ tokens, onRevoke }: { tokens: readonly Token[]; onRevoke: 
   const columns: Column<Token>[] = [
     { id: 'name', header: t('tokens.name'), cell: ({ row }) => <Name token={row.original} /> },
     { id: 'state', header: t('tokens.state'), cell: ({ row }) => state(row.original) },
-    { id: 'expires', header: t('tokens.expires'), cell: ({ row }) => <Day at={row.original.expiresAt} /> },
-    { id: 'used', header: t('tokens.used'), cell: ({ row }) => <Used token={row.original} /> },
+    { id: 'expires', header: t('tokens.expires'), meta: FACT, cell: ({ row }) => expires(row.original) },
+    { id: 'used', header: t('tokens.used'), meta: FACT, cell: ({ row }) => <Used token={row.original} /> },
     {
       id: 'action',
       header: t('tokens.actions'),
@@ -138,7 +141,7 @@ function Name({ token: { name, prefix, scopes } }: { token: Token }) {
         {name} <code className="font-normal text-ink-3">{prefix}…</code>
       </div>
       <div className="text-hint text-ink-3">
-        {scopes.map((scope) => t(`tokens.scope.${scope}`)).join(', ')}
+        {scopes.map((scope) => t(`tokens.scope.${scope}`)).join(t('state.separator'))}
       </div>
     </>
   );

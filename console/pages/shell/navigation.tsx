@@ -105,7 +105,7 @@ function FootLink({ to, icon: Icon, name }: FootLinkProps) {
   const { t } = useTranslation();
   const word = t(`shell.${name}`);
   return (
-    <Link to={to} className={ITEM} title={word}>
+    <Link to={to} className={ITEM} title={word} activeProps={CURRENT}>
       <Icon size={16} strokeWidth={1.75} className="flex-none text-ink-2" aria-hidden="true" />
       <span className="truncate max-lg:sr-only">{word}</span>
     </Link>
@@ -135,7 +135,7 @@ function Item({ place: { to, icon: Icon, name } }: { place: Place }) {
       className={ITEM}
       title={t(`shell.${name}`)}
       activeOptions={{ includeSearch: false }}
-      activeProps={{ className: 'bg-raise !border-line font-[550] [&_svg]:text-accent' }}
+      activeProps={CURRENT}
     >
       <Icon size={16} strokeWidth={1.75} className="flex-none text-ink-2" aria-hidden="true" />
       <span className="max-lg:sr-only">{t(`shell.${name}`)}</span>
@@ -146,6 +146,8 @@ function Item({ place: { to, icon: Icon, name } }: { place: Place }) {
 const ITEM =
   'flex h-8 w-full items-center gap-3 rounded-control border border-transparent px-2 text-left text-body ' +
   'hover:bg-hover max-lg:justify-center touch:h-11';
+
+const CURRENT = { className: 'bg-raise !border-line font-[550] [&_svg]:text-accent' };
 
 /** The tab bar of a phone. */
 export function TabBar({ viewer }: NavigationProps) {

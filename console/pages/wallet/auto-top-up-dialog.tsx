@@ -6,6 +6,7 @@ import { useToast } from '../../components/toast.tsx';
 import { useTranslation } from '../../translation.ts';
 import { textIn } from '../form-values.ts';
 import { TaskDialog } from '../task-dialog.tsx';
+import { brandName } from './card-brand.ts';
 import { type PaymentWallet, RemoveCard, SetAutoTopUp } from './payment-documents.ts';
 
 /** Values before the first change, in dollars. */
@@ -72,7 +73,7 @@ function CardRow({ card, onRemoved }: CardRowProps) {
   };
   return (
     <p className="flex flex-wrap items-center gap-3 border-t border-line pt-4 text-ink-2">
-      {t('wallet.auto.card', { brand: card.brand, last4: card.last4 })}
+      {t('wallet.auto.card', { brand: brandName(card.brand), last4: card.last4 })}
       <Button variant="destructive" size="small" busy={fetching} onClick={() => void forget()}>
         {t('wallet.auto.remove')}
       </Button>

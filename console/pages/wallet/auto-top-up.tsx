@@ -3,6 +3,7 @@ import { lazy, Suspense, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { moneyText } from '../../components/money.tsx';
 import { useTranslation } from '../../translation.ts';
+import { brandName } from './card-brand.ts';
 import type { PaymentWallet } from './payment-documents.ts';
 
 const loadDialog = () => import('./auto-top-up-dialog.tsx');
@@ -48,7 +49,7 @@ function useWords({ savedCard: card, autoTopUp: auto }: PaymentWallet): string {
   const { t } = useTranslation();
   if (auto?.offReason) return t(`wallet.auto.off.${auto.offReason}`);
   if (!card) return t('wallet.auto.noCard');
-  const name = { brand: card.brand, last4: card.last4 };
+  const name = { brand: brandName(card.brand), last4: card.last4 };
   if (!auto?.enabled) return t('wallet.auto.isOff', name);
   const { amount, threshold } = auto;
   return t('wallet.auto.isOn', { ...name, amount: moneyText(amount), threshold: moneyText(threshold) });

@@ -37,7 +37,7 @@ export function CardForm({ terms, back }: CardFormProps) {
             key={preset}
             type="button"
             aria-pressed={preset === amount}
-            className={buttonClass({ variant: preset === amount ? 'primary' : 'neutral' })}
+            className={PRESET}
             onClick={() => setAmount(preset)}
           >
             {moneyText(preset)}
@@ -62,6 +62,9 @@ export function CardForm({ terms, back }: CardFormProps) {
     </form>
   );
 }
+
+const CHOSEN = 'aria-pressed:border-accent aria-pressed:bg-accent-soft aria-pressed:text-accent';
+const PRESET = `${buttonClass({})} ${CHOSEN}`;
 
 function useBegin(amount: string, back: string | undefined) {
   const [, begin] = useMutation(BeginTopUp);

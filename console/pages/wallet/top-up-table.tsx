@@ -59,7 +59,7 @@ export function TopUpWay({ topUp }: { topUp: TopUp }) {
 export function TopUpReceipt({ topUp }: { topUp: TopUp }) {
   const { t } = useTranslation();
   const href = topUp.receiptUrl ?? topUp.deposit?.explorerUrl;
-  if (!href) return <span className="text-ink-3">–</span>;
+  if (!href) return <span className="text-ink-3">{t('state.none')}</span>;
   return (
     <a
       href={href}

@@ -117,7 +117,7 @@ function EndpointTable({ endpoints, ...acts }: TableProps) {
 
 function Address({ endpoint: { url, description, events } }: { endpoint: Endpoint }) {
   const { t } = useTranslation();
-  const words = events.map((event) => t(`webhooks.events.${event}`)).join(', ');
+  const words = events.map((event) => t(`webhooks.events.${event}`)).join(t('state.separator'));
   return (
     <>
       <div className="font-[550] break-all">{url}</div>

@@ -178,7 +178,7 @@ export function AuditItem({ event, only, onOnly }: AuditItemProps) {
         </span>
         <span className="ml-auto text-ink-2 max-sm:order-3 max-sm:ml-0 max-sm:w-full">
           {actor.kind === 'SYSTEM' ? t('admin.audit.actorKinds.SYSTEM') : actor.label}{' '}
-          {ip !== null && <code className="text-ink-3">{ip}</code>}
+          {ip !== null && <code className="ml-1 text-ink-3">{ip}</code>}
         </span>
       </div>
       <div className="mt-1 sm:ml-32">

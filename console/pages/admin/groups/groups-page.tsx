@@ -62,6 +62,7 @@ function GroupTable({ groups, onEdit }: GroupTableProps) {
         {
           id: 'since',
           header: t('admin.groups.since'),
+          meta: { fact: true },
           cell: ({ row }) => <Day at={row.original.updatedAt} />,
         },
         {

@@ -129,7 +129,7 @@ function Last({ job: { lastRunAt, lastDurationMs } }: JobProps) {
   if (lastRunAt === null) return t('state.never');
   return (
     <span className="whitespace-nowrap">
-      <Ago at={lastRunAt} />, {durationText(lastDurationMs ?? 0)}
+      <Ago at={lastRunAt} /> · {durationText(lastDurationMs ?? 0)}
     </span>
   );
 }

@@ -66,6 +66,7 @@ function Fields({ admin, models }: Omit<DialogProps, 'onClose'>) {
       <Field
         label={t('admin.intelligence.budget')}
         name="budget"
+        before="$"
         required
         pattern={AMOUNT}
         inputMode="decimal"

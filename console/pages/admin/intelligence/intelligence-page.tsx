@@ -53,7 +53,7 @@ function Facts({ admin }: { admin: AdminIntelligence }) {
     <div className="max-w-[720px]">
       <LeaderList>
         <LeaderRow name={t('admin.intelligence.model')}>
-          {settings.modelName ?? t('admin.intelligence.noModel')}
+          {settings.modelName === null ? t('admin.intelligence.noModel') : <code>{settings.modelName}</code>}
         </LeaderRow>
         <LeaderRow name={t('admin.intelligence.budget')}>
           <Money amount={settings.monthlyBudget} />
@@ -62,7 +62,9 @@ function Facts({ admin }: { admin: AdminIntelligence }) {
           <Money amount={settings.spentThisMonth} />
         </LeaderRow>
         <LeaderRow name={t('admin.intelligence.upstreams')}>
-          {settings.providerIds === null ? t('admin.intelligence.allUpstreams') : names.join(', ')}
+          {settings.providerIds === null
+            ? t('admin.intelligence.allUpstreams')
+            : names.join(t('state.separator'))}
         </LeaderRow>
         <LeaderRow name={t('admin.intelligence.users')}>{health.users}</LeaderRow>
         <LeaderRow name={t('admin.intelligence.waiting')}>

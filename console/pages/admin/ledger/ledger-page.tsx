@@ -50,7 +50,7 @@ function Owner({ entry }: OwnerProps) {
     <Link
       to="/admin/users/$id"
       params={{ id: owner.id }}
-      className="rounded-tag text-accent underline [overflow-wrap:anywhere]"
+      className="inline-block min-w-[118px] rounded-tag text-accent underline [overflow-wrap:anywhere]"
     >
       {owner.email}
     </Link>

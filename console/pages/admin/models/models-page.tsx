@@ -134,7 +134,7 @@ function columnsOf(t: TFunction, align: number, onTask: ModelTableProps['onTask'
     {
       id: 'tier',
       header: t('pricing.tier'),
-      meta: { sort: 'asc' },
+      meta: { fact: true, sort: 'asc' },
       cell: ({ row }) => t(`pricing.tiers.${row.original.tier}`),
     },
     {
@@ -146,7 +146,7 @@ function columnsOf(t: TFunction, align: number, onTask: ModelTableProps['onTask'
     {
       id: 'routes',
       header: t('admin.routes'),
-      meta: { right: true, sort: 'asc' },
+      meta: { fact: true, right: true, sort: 'asc' },
       cell: ({ row }) => <Routes model={row.original} />,
     },
     {

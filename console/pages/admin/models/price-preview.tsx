@@ -2,16 +2,16 @@
 import { clsx } from 'clsx';
 import { chargeFor, formatDollars, parseDollars, parseRatio } from '@gateway/shared/money';
 import { LeaderList, LeaderRow } from '../../../components/leader-row.tsx';
-import { moneyText } from '../../../components/money.tsx';
+import { decimalsOf, Money, moneyText } from '../../../components/money.tsx';
 import { useTranslation } from '../../../translation.ts';
 import type { AdminModel, GroupRatio } from './documents.ts';
 
-/** The effective price of a request; undefined if price or ratio is not valid. */
+/** The effective price of a request in dollars; undefined if price or ratio is not valid. */
 function effectivePrice(price: string, ratio: string): string | undefined {
   const micros = parseDollars(price.trim());
   const factor = parseRatio(ratio.trim());
   if (micros === undefined || micros <= 0n || factor === undefined) return undefined;
-  return moneyText(formatDollars(chargeFor(micros, factor)));
+  return formatDollars(chargeFor(micros, factor));
 }
 
 /** The price of a model in every group, while it is typed. */
@@ -21,11 +21,14 @@ export function GroupPrices({ price, ratios }: { price: string; ratios: readonly
     <section aria-live="polite">
       <h3 className="text-table font-[550]">{t('admin.models.effective')}</h3>
       <LeaderList>
-        {ratios.map(({ group, ratio }) => (
-          <LeaderRow key={group} name={t(`groups.${group}`)} note={`×${ratio}`}>
-            {effectivePrice(price, ratio) ?? t('state.none')}
-          </LeaderRow>
-        ))}
+        {ratios.map(({ group, ratio }) => {
+          const shown = effectivePrice(price, ratio);
+          return (
+            <LeaderRow key={group} name={t(`groups.${group}`)} note={`×${ratio}`}>
+              {shown === undefined ? t('admin.models.noPrice') : moneyText(shown)}
+            </LeaderRow>
+          );
+        })}
       </LeaderList>
     </section>
   );
@@ -42,6 +45,13 @@ const HEADS = ['pricing.model', 'admin.groups.now', 'admin.groups.after'] as con
 /** The price of each model in one group, with the current and with the typed ratio. */
 export function RatioPreview({ models, before, after }: RatioPreviewProps) {
   const { t } = useTranslation();
+  const rows = models.map(({ id, name, pricePerRequest: price }) => ({
+    id,
+    name,
+    now: effectivePrice(price, before),
+    then: effectivePrice(price, after),
+  }));
+  const align = decimalsOf(rows.flatMap(({ now, then }) => [now ?? '0', then ?? '0']));
   return (
     <table className="w-full border-collapse text-table" aria-label={t('admin.groups.preview')}>
       <thead>
@@ -58,14 +68,16 @@ export function RatioPreview({ models, before, after }: RatioPreviewProps) {
         </tr>
       </thead>
       <tbody>
-        {models.map(({ id, name, pricePerRequest }) => (
+        {rows.map(({ id, name, now, then }) => (
           <tr key={id} className="h-8 border-b border-line">
             <td>
               <code>{name}</code>
             </td>
-            <td className="text-right text-ink-2">{effectivePrice(pricePerRequest, before)}</td>
+            <td className="text-right text-ink-2">
+              {now !== undefined && <Money amount={now} align={align} />}
+            </td>
             <td className="text-right font-semibold">
-              {effectivePrice(pricePerRequest, after) ?? t('state.none')}
+              {then === undefined ? t('state.none') : <Money amount={then} align={align} />}
             </td>
           </tr>
         ))}

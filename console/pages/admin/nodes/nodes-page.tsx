@@ -128,7 +128,7 @@ function columnsOf(
   const figure = (id: 'inflight' | 'usageBacklog' | 'appliedRevision'): Column<AdminNode> => ({
     id,
     header: t(`admin.nodes.${id}`),
-    meta: { right: true, sort: 'desc' },
+    meta: { fact: true, right: true, sort: 'desc' },
     cell: ({ row }) => number.format(row.original[id]),
   });
   const state = (node: AdminNode) => <NodeState node={node} />;
@@ -145,14 +145,14 @@ function columnsOf(
     {
       id: 'rps',
       header: t('admin.nodes.rps'),
-      meta: { right: true, sort: 'desc' },
+      meta: { fact: true, right: true, sort: 'desc' },
       cell: ({ row }) => row.original.rps,
     },
     figure('usageBacklog'),
     {
       id: 'seen',
       header: t('admin.nodes.seen'),
-      meta: { sort: 'desc' },
+      meta: { fact: true, sort: 'desc' },
       cell: ({ row }) => <Seen node={row.original} />,
     },
     {
@@ -167,7 +167,6 @@ function columnsOf(
 type NodeProps = Omit<NodeTableProps, 'nodes'> & { node: AdminNode };
 
 function NodeCard({ node, ...tasks }: NodeProps) {
-  const { t, i18n } = useTranslation();
   return (
     <div className="flex flex-col gap-3 text-table">
       <div className="flex items-start justify-between gap-3">
@@ -176,12 +175,7 @@ function NodeCard({ node, ...tasks }: NodeProps) {
         </div>
         <NodeState node={node} />
       </div>
-      <div className="flex flex-wrap items-center justify-between gap-3">
-        <span className="text-ink-2">
-          {new Intl.NumberFormat(i18n.language).format(node.inflight)} {t('admin.nodes.inflight')}
-        </span>
-        <Actions node={node} {...tasks} />
-      </div>
+      <Actions node={node} {...tasks} />
     </div>
   );
 }

@@ -214,6 +214,7 @@ function Secrets({ secrets, onTask }: { secrets: readonly WebhookSecret[] } & Pi
         {
           id: 'added',
           header: t('payments.cards.added'),
+          meta: { fact: true },
           cell: ({ row }) => <Day at={row.original.createdAt} />,
         },
         {

@@ -43,12 +43,13 @@ function columnsOf(t: TFunction, topUps: readonly AdminTopUp[], deposits: boolea
     {
       id: 'confirmations',
       header: t('payments.topUp.confirmations'),
-      meta: { right: true },
+      meta: { fact: true, right: true },
       cell: ({ row }) => <Confirmations topUp={row.original} />,
     },
     {
       id: 'transaction',
       header: t('payments.topUp.transaction'),
+      meta: { fact: true },
       cell: ({ row }) => <TopUpReceipt topUp={row.original} />,
     },
   ];
@@ -100,9 +101,9 @@ function State({ topUp }: CellProps) {
 function Confirmations({ topUp: { deposit } }: CellProps) {
   if (!deposit) return null;
   return (
-    <>
+    <span className="whitespace-nowrap">
       {deposit.confirmations} <span className="text-ink-3">/ {deposit.requiredConfirmations}</span>
-    </>
+    </span>
   );
 }
 

@@ -137,7 +137,7 @@ function columnsOf(t: TFunction, onTask: PoolTableProps['onTask']): Column<Admin
     {
       id: 'throttled',
       header: t('pools.throttledDay'),
-      meta: { right: true },
+      meta: { fact: true, right: true },
       cell: ({ row }) => throttledOf(row.original),
     },
     {

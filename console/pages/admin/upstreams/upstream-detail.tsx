@@ -160,7 +160,7 @@ function routeColumns(t: TFunction, actions: (route: Route) => ReactNode): Colum
 }
 
 function familiesOf(t: TFunction, { families }: Route): string {
-  return families.map((family) => t(`pricing.families.${family}`)).join(', ');
+  return families.map((family) => t(`pricing.families.${family}`)).join(t('state.separator'));
 }
 
 function RouteCard({ route, children }: { route: Route; children: ReactNode }) {

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { useDurationText } from '../../../components/duration.ts';
 import { LeaderList, LeaderRow } from '../../../components/leader-row.tsx';
 import { StateWord, type Tone } from '../../../components/state-word.tsx';
-import { Ago } from '../../../components/time.tsx';
+import { Ago, Clock } from '../../../components/time.tsx';
 import { useTranslation } from '../../../translation.ts';
 import { HealthWord } from '../health/health-word.tsx';
 import type { Provider } from './documents.ts';
@@ -126,7 +126,8 @@ function LastProbe({ health }: { health: Health }) {
         word={t(`admin.upstreams.health.faults.${word}`)}
       />
       <div className="text-hint text-ink-3">
-        {lastProbeStatus} {durationText(lastProbeLatencyMs ?? 0)}
+        {lastProbeStatus !== null && `HTTP ${lastProbeStatus}, `}
+        {durationText(lastProbeLatencyMs ?? 0)}
       </div>
     </LeaderRow>
   );
@@ -201,7 +202,7 @@ export function LeftAlone({ word, until }: { word: string; until: string | null 
   if (until === null) return null;
   return (
     <div className="text-hint text-warn">
-      {word} <Ago at={until} />
+      {word} <Clock at={until} />
     </div>
   );
 }

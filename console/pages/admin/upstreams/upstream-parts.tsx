@@ -18,7 +18,7 @@ export function Enabled({ on }: { on: boolean }) {
 /** The chat formats that an upstream supports. */
 export function Protocols({ provider: { protocols } }: { provider: Provider }) {
   const { t } = useTranslation();
-  return protocols.map((protocol) => protocolWord(t, protocol)).join(', ');
+  return protocols.map((protocol) => protocolWord(t, protocol)).join(t('state.separator'));
 }
 
 /** The name of a chat format. Only upstreams speak Converse, whose name is the same in all languages. */

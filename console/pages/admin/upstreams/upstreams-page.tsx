@@ -127,18 +127,19 @@ function columnsOf(t: TFunction): Column<Provider>[] {
     {
       id: 'protocols',
       header: t('admin.protocols'),
+      meta: { fact: true },
       cell: ({ row }) => <Protocols provider={row.original} />,
     },
     {
       id: 'routes',
       header: t('admin.routes'),
-      meta: { right: true, sort: 'desc' },
+      meta: { fact: true, right: true, sort: 'desc' },
       cell: ({ row }) => row.original.routes.length,
     },
     {
       id: 'credentials',
       header: t('admin.credentials'),
-      meta: { right: true, sort: 'desc' },
+      meta: { fact: true, right: true, sort: 'desc' },
       cell: ({ row }) => row.original.credentials.length,
     },
   ];
@@ -150,8 +151,12 @@ function Name({ provider }: { provider: Provider }) {
     <>
       <Link to="/admin/upstreams/$id" params={{ id: provider.id }} className="row-link font-[550]">
         {provider.name}
-      </Link>{' '}
-      {provider.demo && <Tag>{t('admin.upstreams.demo')}</Tag>}
+      </Link>
+      {provider.demo && (
+        <span className="ml-2">
+          <Tag>{t('admin.upstreams.demo')}</Tag>
+        </span>
+      )}
       <div className="text-hint break-all text-ink-3">
         <code>{provider.baseUrl}</code>
       </div>

@@ -5,6 +5,7 @@ import { LeaderList, LeaderRow, LeaderSum } from '../../../components/leader-row
 import { Money } from '../../../components/money.tsx';
 import { StateWord, type Tone } from '../../../components/state-word.tsx';
 import { Day } from '../../../components/time.tsx';
+import { LANGUAGE_NAMES, LANGUAGES } from '../../../i18n.ts';
 import { useTranslation } from '../../../translation.ts';
 import type { AdminUser } from './documents.ts';
 import type { UserDetail } from './user-documents.ts';
@@ -59,6 +60,11 @@ export function ShownOfTotal({ shown, total }: { shown: number; total: number })
   return <p className="mt-2 text-hint text-ink-3">{t('admin.user.further', { shown, total })}</p>;
 }
 
+function languageName(locale: string): string {
+  const language = LANGUAGES.find((name) => name === locale);
+  return language === undefined ? locale : LANGUAGE_NAMES[language];
+}
+
 /** Profile and sign-in methods. */
 export function Profile({ user }: UserProps) {
   const { t } = useTranslation();
@@ -75,7 +81,7 @@ export function Profile({ user }: UserProps) {
         <LeaderRow name={t('admin.name')}>{user.displayName ?? t('state.none')}</LeaderRow>
         <LeaderRow name={t('admin.users.role')}>{t(`admin.users.roles.${user.role}`)}</LeaderRow>
         <LeaderRow name={t('admin.users.allowed')}>
-          {user.allowedGroups.map((group) => t(`groups.${group}`)).join(', ')}
+          {user.allowedGroups.map((group) => t(`groups.${group}`)).join(t('state.separator'))}
         </LeaderRow>
         <LeaderRow name={t('admin.users.created')}>
           <Day at={user.createdAt} />
@@ -84,7 +90,7 @@ export function Profile({ user }: UserProps) {
           {user.emailVerifiedAt === null ? t('state.none') : <Day at={user.emailVerifiedAt} />}
         </LeaderRow>
         <LeaderRow name={t('admin.user.zoneAndLanguage')}>
-          {user.timeZone.replaceAll('_', ' ')}, {user.locale}
+          {user.timeZone.replaceAll('_', ' ')} · {languageName(user.locale)}
         </LeaderRow>
         <LeaderRow name={t('admin.user.password')}>{yesNo(factors.hasPassword)}</LeaderRow>
         <LeaderRow name={t('admin.user.totp')}>{yesNo(factors.totpEnabled)}</LeaderRow>
@@ -93,7 +99,7 @@ export function Profile({ user }: UserProps) {
         <LeaderRow name={t('admin.places.policies')}>
           {accepted ? (
             <>
-              {accepted.version.version}, <Day at={accepted.acceptedAt} />
+              {accepted.version.version} · <Day at={accepted.acceptedAt} />
             </>
           ) : (
             t('state.none')

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useQuery } from 'urql';
 import { Button } from '../../../components/button.tsx';
 import { type Column, DataTable } from '../../../components/data-table.tsx';
-import { Money } from '../../../components/money.tsx';
+import { decimalsOf, Money } from '../../../components/money.tsx';
 import { StateWord } from '../../../components/state-word.tsx';
 import { Ago } from '../../../components/time.tsx';
 import { type TFunction, useTranslation } from '../../../translation.ts';
@@ -44,7 +44,7 @@ function KeyTable({ keys: { nodes, totalCount }, user, onTask }: UserKeysProps &
         label={t('admin.user.keys')}
         rows={nodes}
         idOf={({ id }) => id}
-        columns={keyColumns(t, disable)}
+        columns={keyColumns(t, nodes, disable)}
         card={(key) => (
           <div className="flex items-center justify-between gap-3 text-table">
             <div>
@@ -59,22 +59,33 @@ function KeyTable({ keys: { nodes, totalCount }, user, onTask }: UserKeysProps &
   );
 }
 
-function keyColumns(t: TFunction, disable: (key: UserKey) => ReactNode): Column<UserKey>[] {
+function keyColumns(
+  t: TFunction,
+  keys: readonly UserKey[],
+  disable: (key: UserKey) => ReactNode,
+): Column<UserKey>[] {
+  const align = decimalsOf(keys.map(({ spentThisMonth }) => spentThisMonth));
   return [
     { id: 'name', header: t('keys.name'), cell: ({ row }) => <KeyName apiKey={row.original} /> },
     { id: 'state', header: t('keys.state'), cell: ({ row }) => <KeyStateWord apiKey={row.original} /> },
-    { id: 'group', header: t('keys.group'), cell: ({ row }) => t(`groups.${row.original.group}`) },
+    {
+      id: 'group',
+      header: t('keys.group'),
+      meta: { fact: true },
+      cell: ({ row }) => t(`groups.${row.original.group}`),
+    },
     {
       id: 'used',
       header: t('keys.lastUsed'),
+      meta: { fact: true },
       cell: ({ row }) =>
-        row.original.lastUsedAt === null ? t('state.none') : <Ago at={row.original.lastUsedAt} />,
+        row.original.lastUsedAt === null ? t('state.never') : <Ago at={row.original.lastUsedAt} />,
     },
     {
       id: 'month',
       header: t('keys.month'),
-      meta: { right: true },
-      cell: ({ row }) => <Money amount={row.original.spentThisMonth} />,
+      meta: { fact: true, right: true },
+      cell: ({ row }) => <Money amount={row.original.spentThisMonth} align={align} />,
     },
     {
       id: 'disable',
@@ -87,11 +98,12 @@ function keyColumns(t: TFunction, disable: (key: UserKey) => ReactNode): Column<
 
 function KeyName({ apiKey }: { apiKey: UserKey }) {
   const { t } = useTranslation();
+  const masked = maskedOf(apiKey);
   return (
     <>
       <div className="font-[550]">{apiKey.name}</div>
       <div className="text-hint text-ink-3">
-        <code>{maskedOf(apiKey) ?? t('keys.noSecret')}</code>
+        {masked === undefined ? t('keys.noSecret') : <code>{masked}</code>}
       </div>
     </>
   );

@@ -1,6 +1,7 @@
 /** The signed-in browsers of one user, each with a button that ends its session. */
 import { Button } from '../../../components/button.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
+import { FACT } from '../../../components/table-types.ts';
 import { Ago, Day } from '../../../components/time.tsx';
 import { useTranslation } from '../../../translation.ts';
 import { browserOf } from '../../profile/user-agent.ts';
@@ -12,6 +13,12 @@ interface SessionsProps {
   user: UserDetail;
   onTask: (task: UserTask) => void;
 }
+
+interface CellOf {
+  row: { original: UserSession };
+}
+const since = ({ row }: CellOf) => <Day at={row.original.createdAt} />;
+const seen = ({ row }: CellOf) => <Ago at={row.original.lastSeenAt} />;
 
 /** The table of browsers. */
 export function UserSessions({ user, onTask }: SessionsProps) {
@@ -37,12 +44,8 @@ export function UserSessions({ user, onTask }: SessionsProps) {
         idOf={({ id }) => id}
         columns={[
           { id: 'name', header: t('session.browser'), cell: ({ row }) => name(row.original) },
-          {
-            id: 'since',
-            header: t('admin.users.created'),
-            cell: ({ row }) => <Day at={row.original.createdAt} />,
-          },
-          { id: 'seen', header: t('session.seen'), cell: ({ row }) => <Ago at={row.original.lastSeenAt} /> },
+          { id: 'since', header: t('admin.users.created'), meta: FACT, cell: since },
+          { id: 'seen', header: t('session.seen'), meta: FACT, cell: seen },
           { id: 'ip', header: t('session.ip'), cell: ({ row }) => address(row.original) },
           {
             id: 'end',

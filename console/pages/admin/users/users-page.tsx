@@ -6,7 +6,7 @@ import { useQuery } from 'urql';
 import { Button, IconButton } from '../../../components/button.tsx';
 import { type Column, DataTable } from '../../../components/data-table.tsx';
 import { Filter, Menu } from '../../../components/menu.tsx';
-import { Money } from '../../../components/money.tsx';
+import { decimalsOf, Money } from '../../../components/money.tsx';
 import { EmptyFiltered } from '../../../components/notice.tsx';
 import { FIRST_PAGE, pageVariables } from '../../../components/search-parameters.ts';
 import { PageHead } from '../../../components/page-head.tsx';
@@ -135,7 +135,7 @@ function UserTable({ users, onTask, sorting }: UserTableProps) {
         selection={selection}
         rows={users}
         idOf={({ id }) => id}
-        columns={columnsOf(t, onTask)}
+        columns={columnsOf(t, users, onTask)}
         card={(user) => (
           <div className="flex flex-col gap-1.5">
             <div className="flex items-start justify-between gap-3">
@@ -156,7 +156,12 @@ function UserTable({ users, onTask, sorting }: UserTableProps) {
   );
 }
 
-function columnsOf(t: TFunction, onTask: UserTableProps['onTask']): Column<AdminUser>[] {
+function columnsOf(
+  t: TFunction,
+  users: readonly AdminUser[],
+  onTask: UserTableProps['onTask'],
+): Column<AdminUser>[] {
+  const align = decimalsOf(users.map(({ wallet }) => wallet.available));
   return [
     {
       id: 'email',
@@ -169,18 +174,25 @@ function columnsOf(t: TFunction, onTask: UserTableProps['onTask']): Column<Admin
       header: t('admin.state'),
       cell: ({ row }) => <UserStateWord state={row.original.state} />,
     },
-    { id: 'groups', header: t('admin.users.allowed'), cell: ({ row }) => <Groups user={row.original} /> },
+    {
+      id: 'groups',
+      header: t('admin.users.allowed'),
+      meta: { fact: true },
+      cell: ({ row }) => <Groups user={row.original} />,
+    },
     {
       id: 'since',
       header: t('admin.users.created'),
-      meta: { sort: 'desc' },
+      meta: { fact: true, sort: 'desc' },
       cell: ({ row }) => <Day at={row.original.createdAt} />,
     },
     {
       id: 'available',
       header: t('shell.available'),
       meta: { right: true },
-      cell: ({ row }) => <Money amount={row.original.wallet.available} className="font-semibold" />,
+      cell: ({ row }) => (
+        <Money amount={row.original.wallet.available} align={align} className="font-semibold" />
+      ),
     },
     {
       id: 'menu',
@@ -212,7 +224,11 @@ function Who({ user: { id, email, displayName, role } }: CellProps) {
 
 function Groups({ user: { allowedGroups } }: CellProps) {
   const { t } = useTranslation();
-  return <span className="text-ink-2">{allowedGroups.map((group) => t(`groups.${group}`)).join(', ')}</span>;
+  return (
+    <span className="text-ink-2">
+      {allowedGroups.map((group) => t(`groups.${group}`)).join(t('state.separator'))}
+    </span>
+  );
 }
 
 function UserMenu({ user, onTask }: CellProps & Pick<UserTableProps, 'onTask'>) {
