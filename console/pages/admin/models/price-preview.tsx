@@ -48,10 +48,10 @@ export function RatioPreview({ models, before, after }: RatioPreviewProps) {
   const rows = models.map(({ id, name, pricePerRequest: price }) => ({
     id,
     name,
-    now: effectivePrice(price, before),
-    then: effectivePrice(price, after),
+    current: effectivePrice(price, before),
+    typed: effectivePrice(price, after),
   }));
-  const align = decimalsOf(rows.flatMap(({ now, then }) => [now ?? '0', then ?? '0']));
+  const align = decimalsOf(rows.flatMap(({ current, typed }) => [current ?? '0', typed ?? '0']));
   return (
     <table className="w-full border-collapse text-table" aria-label={t('admin.groups.preview')}>
       <thead>
@@ -68,16 +68,16 @@ export function RatioPreview({ models, before, after }: RatioPreviewProps) {
         </tr>
       </thead>
       <tbody>
-        {rows.map(({ id, name, now, then }) => (
+        {rows.map(({ id, name, current, typed }) => (
           <tr key={id} className="h-8 border-b border-line">
             <td>
               <code>{name}</code>
             </td>
             <td className="text-right text-ink-2">
-              {now !== undefined && <Money amount={now} align={align} />}
+              {current !== undefined && <Money amount={current} align={align} />}
             </td>
             <td className="text-right font-semibold">
-              {then === undefined ? t('state.none') : <Money amount={then} align={align} />}
+              {typed === undefined ? t('state.none') : <Money amount={typed} align={align} />}
             </td>
           </tr>
         ))}
