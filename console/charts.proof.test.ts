@@ -75,14 +75,16 @@ describe.skipIf(!ready)('the bars', () => {
 
   test('are stacked from the largest share up, a pixel apart, and in the order of the legend', async () => {
     await visitChart('/usage', async (page) => {
-      const legend = await page
-        .locator(SWATCHES)
-        .evaluateAll((swatches) => swatches.map((swatch) => getComputedStyle(swatch).backgroundColor));
-      const fills = await page
-        .locator(PARTS)
-        .evaluateAll((parts) => [...new Set(parts.map((part) => getComputedStyle(part).fill))]);
-      expect(legend).toHaveLength(8);
-      expect(fills).toEqual(legend);
+      const legend = () =>
+        page
+          .locator(SWATCHES)
+          .evaluateAll((swatches) => swatches.map((swatch) => getComputedStyle(swatch).backgroundColor));
+      const fills = () =>
+        page
+          .locator(PARTS)
+          .evaluateAll((parts) => [...new Set(parts.map((part) => getComputedStyle(part).fill))]);
+      await expect.poll(legend).toHaveLength(8);
+      await expect.poll(fills).toEqual(await legend());
       const [bar = []] = await drawnOn(page);
       const heights = bar.map(({ height }) => height);
       expect(heights).toEqual(heights.toSorted((a, b) => b - a));
@@ -101,7 +103,7 @@ describe.skipIf(!ready)('the legend', () => {
       const others = page.getByRole('button', { name: '3 others' });
       expect(await page.getByText('flagship-mini').count()).toBe(0);
       await press(page, others);
-      expect(await others.getAttribute('aria-expanded')).toBe('true');
+      await expect.poll(() => others.getAttribute('aria-expanded')).toBe('true');
       await page.locator('dt', { hasText: 'flagship-mini' }).waitFor();
       expect(await violations(page)).toEqual([]);
       await press(page, barsOf(page).last());

@@ -111,10 +111,12 @@ describe.skipIf(!ready)('a key', () => {
       await page.getByRole('menuitem', { name: 'Connect a tool…' }).click();
       const dialog = page.getByRole('dialog', { name: 'Connect a tool with Staging' });
       await dialog.getByText('Replace YOUR_API_KEY with the secret').waitFor();
-      for (const name of ['Codex', 'AI SDK', 'curl']) {
+      const files = { Codex: '~/.codex/config.toml', 'AI SDK': 'AI SDK settings', curl: 'curl settings' };
+      for (const [name, file] of Object.entries(files)) {
         await dialog.getByText(name, { exact: true }).click();
         await dialog.getByRole('radio', { name, checked: true }).waitFor();
-        await expect.poll(() => dialog.getByRole('figure').count()).toBeGreaterThan(1);
+        await dialog.getByRole('figure').filter({ hasText: file }).waitFor();
+        expect(await dialog.getByRole('figure').count()).toBeGreaterThan(1);
       }
       expect(await violations(page)).toEqual([]);
       await page.setViewportSize({ width: 360, height: 800 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { SECRET } from './test/key-answers.ts';
 import { ready, violations } from './test/browser.ts';
-import { houseOfTests, press } from './test/visit.ts';
+import { houseOfTests, press, typeInto } from './test/visit.ts';
 
 const house = houseOfTests();
 const { visit } = house;
@@ -23,8 +23,7 @@ describe.skipIf(!ready)('keys', () => {
   test('a key is created and revealed by keyboard alone; Done removes its secret from the page', async () => {
     await visit('/keys', async (page) => {
       await press(page, page.getByRole('button', { name: 'Create key' }));
-      await page.getByLabel('Name', { exact: true }).waitFor();
-      await page.keyboard.type('Night batch');
+      await typeInto(page.getByLabel('Name', { exact: true }), 'Night batch');
       await page.keyboard.press('Enter');
       await press(page, page.getByRole('dialog').getByRole('button', { name: 'Reveal', exact: true }));
       await page.getByLabel('The secret').waitFor();
@@ -70,9 +69,10 @@ describe.skipIf(!ready)('the palette', () => {
   test('leads to a page by keyboard alone, and is accessible', async () => {
     await visit('/keys', async (page) => {
       await page.keyboard.press('Control+k');
-      await page.getByRole('combobox', { name: 'Search or run a command' }).waitFor();
+      const search = page.getByRole('combobox', { name: 'Search or run a command' });
+      await search.waitFor();
       expect(await violations(page)).toEqual([]);
-      await page.keyboard.type('wal');
+      await typeInto(search, 'wal');
       await page.keyboard.press('Enter');
       await page.waitForURL(/\/wallet$/);
       await page.keyboard.press('?');
@@ -120,7 +120,7 @@ describe.skipIf(!ready)('usage', () => {
     await visit('/usage', async (page) => {
       const rows = page.getByRole('table', { name: 'Requests' }).getByRole('row');
       // An event that is sent before the page listens is lost.
-      await expect.poll(() => house.stage.fake.usageListeners(), { timeout: 20_000 }).toBe(listeners + 1);
+      await expect.poll(() => house.stage.fake.usageListeners()).toBe(listeners + 1);
       // The rows are drawn after the page.
       await expect.poll(() => rows.count()).toBeGreaterThan(1);
       const before = await rows.count();

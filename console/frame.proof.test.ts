@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { ready, violations } from './test/browser.ts';
-import { houseOfTests, press } from './test/visit.ts';
+import { houseOfTests, press, typeInto } from './test/visit.ts';
 
 const house = houseOfTests();
 const { visit } = house;
@@ -104,15 +104,16 @@ describe.skipIf(!ready)('the palette of administrators', () => {
   test('finds their pages, and offers a search of users for other input', async () => {
     await visit('/admin/models', async (page) => {
       await page.getByText('on 2 of 3 nodes').waitFor();
+      const search = page.getByRole('combobox', { name: 'Search or run a command' });
       await page.keyboard.press('Control+k');
-      await page.getByRole('combobox', { name: 'Search or run a command' }).waitFor();
+      await search.waitFor();
       expect(await violations(page)).toEqual([]);
-      await page.keyboard.type('audit');
+      await typeInto(search, 'audit');
       await page.keyboard.press('Enter');
       await page.waitForURL(/\/admin\/audit$/);
       await page.keyboard.press('Control+k');
       // A theme has these letters, too, but in no word.
-      await page.keyboard.type('mara');
+      await typeInto(search, 'mara');
       await page.keyboard.press('Enter');
       await page.waitForURL(/\/admin\/users\?search=mara/);
     });

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { ready } from './test/browser.ts';
 import { SECRET } from './test/key-answers.ts';
-import { houseOfTests, tabAndPress, tabTo } from './test/visit.ts';
+import { hasFocus, houseOfTests, tabAndPress, tabTo, typeAndChoose } from './test/visit.ts';
 
 const house = houseOfTests();
 const { visit } = house;
@@ -21,10 +21,14 @@ async function type(page: Page, label: string, text: string): Promise<void> {
 async function choose(page: Page, name: string | RegExp): Promise<void> {
   const entry = page.getByRole('menuitem', { name });
   await entry.waitFor();
-  const isHighlighted = () => entry.evaluate((it) => it === document.activeElement);
-  for (let steps = 0; steps < 20 && !(await isHighlighted()); steps += 1)
+  const menu = page.getByRole('menu');
+  await expect.poll(() => menu.evaluate((it) => it.contains(document.activeElement))).toBe(true);
+  for (let steps = 0; steps < 20 && !(await hasFocus(entry)); steps += 1) {
+    const before = await page.evaluateHandle(() => document.activeElement);
     await page.keyboard.press('ArrowDown');
-  expect(await isHighlighted()).toBe(true);
+    await expect.poll(() => before.evaluate((it) => it !== document.activeElement)).toBe(true);
+  }
+  await expect.poll(() => hasFocus(entry)).toBe(true);
   await page.keyboard.press('Enter');
 }
 
@@ -106,7 +110,7 @@ describe.skipIf(!ready)('with Tab and Enter alone, a receipt', () => {
       await dialog(page, 'Receipt').waitFor();
       await page.keyboard.press('Escape');
       await dialog(page).waitFor({ state: 'detached' });
-      await expect.poll(() => link.evaluate((it) => it === document.activeElement)).toBe(true);
+      await expect.poll(() => hasFocus(link)).toBe(true);
     });
   });
 });
@@ -116,9 +120,8 @@ describe.skipIf(!ready)('with Tab and Enter alone, models', () => {
     await visit('/compare', async (page) => {
       for (const name of ['coder', 'swift']) {
         await tabAndPress(page, button(page, 'Add a model'));
-        await page.getByRole('combobox', { name: 'Add a model' }).waitFor();
-        await page.keyboard.type(name);
-        await page.keyboard.press('Enter');
+        const search = page.getByRole('combobox', { name: 'Add a model' });
+        await typeAndChoose(search, name, new RegExp(`^${name}(?!-)`));
         await page.getByRole('columnheader', { name }).waitFor();
       }
       await tabAndPress(page, button(page, 'Remove coder'));
@@ -133,9 +136,7 @@ describe.skipIf(!ready)('with Tab and Enter alone, models', () => {
       await tabAndPress(page, button(page, 'Add model'));
       await page.getByText('3 models,').waitFor();
       await tabAndPress(page, page.getByRole('region', { name: 'swift' }).getByRole('button').first());
-      await page.getByRole('combobox').waitFor();
-      await page.keyboard.type('reasoner');
-      await page.keyboard.press('Enter');
+      await typeAndChoose(page.getByRole('combobox'), 'reasoner', /^reasoner(?!-)/);
       await page.getByRole('region', { name: 'reasoner' }).waitFor();
       await tabTo(page, page.getByRole('textbox', { name: 'Write a message' }));
       await page.keyboard.type('Good day');

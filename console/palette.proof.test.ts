@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { ready, violations } from './test/browser.ts';
-import { houseOfTests } from './test/visit.ts';
+import { houseOfTests, typeInto } from './test/visit.ts';
 
 const house = houseOfTests();
 const { visit } = house;
@@ -10,8 +10,7 @@ const { visit } = house;
 /** Opens the palette and types the text, with the keyboard. */
 async function type(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Control+k');
-  await page.getByRole('combobox', { name: 'Search or run a command' }).waitFor();
-  await page.keyboard.type(text);
+  await typeInto(page.getByRole('combobox', { name: 'Search or run a command' }), text);
 }
 
 const option = (page: Page, name: RegExp) => page.getByRole('option', { name });

@@ -2,16 +2,16 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { overflow, ready, violations } from './test/browser.ts';
-import { houseOfTests } from './test/visit.ts';
+import { hasFocus, houseOfTests, typeInto } from './test/visit.ts';
 
 const house = houseOfTests();
 const visit = house.visit;
 
-/** Opens the list of models with the keyboard. */
+/** Opens the list of models with the keyboard. Its search field has the focus. */
 async function openModels(page: Page): Promise<Locator> {
   await page.getByRole('button', { name: /^Model:/ }).press('Enter');
   const list = page.getByRole('dialog', { name: 'Model' });
-  await list.getByRole('combobox').waitFor();
+  await expect.poll(() => hasFocus(list.getByRole('combobox'))).toBe(true);
   return list;
 }
 
@@ -19,9 +19,10 @@ describe.skipIf(!ready)('the settings of replies', () => {
   test('are set by keyboard, counted, and written into the request that people copy', async () => {
     await visit('/playground?model=coder', async (page) => {
       await page.getByRole('button', { name: 'Settings of replies: 0 set' }).press('Enter');
-      await page.getByLabel('System prompt').waitFor();
+      const prompt = page.getByLabel('System prompt');
+      await prompt.waitFor();
       expect(await violations(page)).toEqual([]);
-      await page.keyboard.type('Answer in French.');
+      await typeInto(prompt, 'Answer in French.');
       await page.getByLabel('Temperature').fill('3');
       await page.getByRole('button', { name: 'Apply' }).press('Enter');
       await page.getByText('Enter a number from 0 to 2.').waitFor();
@@ -156,7 +157,7 @@ describe.skipIf(!ready)('the search of models', () => {
       await page.keyboard.press('Enter');
       const button = page.getByRole('button', { name: 'Model: coder-max' });
       await button.waitFor();
-      await expect.poll(() => button.evaluate((it) => it === document.activeElement)).toBe(true);
+      await expect.poll(() => hasFocus(button)).toBe(true);
     });
   });
 

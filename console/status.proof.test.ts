@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { ready, violations } from './test/browser.ts';
-import { houseOfTests, press } from './test/visit.ts';
+import { houseOfTests, press, typeAndChoose } from './test/visit.ts';
 
 const house = houseOfTests();
 const { visit } = house;
@@ -93,9 +93,8 @@ describe.skipIf(!ready)('the comparison of models', () => {
       await press(page, page.getByRole('link', { name: 'Compare models' }));
       await page.getByRole('columnheader', { name: 'coder' }).waitFor();
       await press(page, page.getByRole('button', { name: 'Add a model' }));
-      await page.getByRole('combobox', { name: 'Add a model' }).waitFor();
-      await page.keyboard.type('swift');
-      await page.keyboard.press('Enter');
+      const search = page.getByRole('combobox', { name: 'Add a model' });
+      await typeAndChoose(search, 'swift', /^swift(?!-)/);
       await page.getByRole('columnheader', { name: 'swift' }).waitFor();
       expect(new URL(page.url()).searchParams.get('models')).toBe('["coder","swift"]');
       await page.reload();

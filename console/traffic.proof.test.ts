@@ -2,14 +2,13 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { overflow, ready, violations } from './test/browser.ts';
-import { houseOfTests, press } from './test/visit.ts';
+import { hasFocus, houseOfTests, press, typeAndChoose } from './test/visit.ts';
 
 const { visit } = houseOfTests();
 const HOURS = 24;
 
 /** Waits until the control has the focus. */
-const focused = (control: Locator) =>
-  expect.poll(() => control.evaluate((it) => it === document.activeElement)).toBe(true);
+const focused = (control: Locator) => expect.poll(() => hasFocus(control)).toBe(true);
 
 /** Scrolls to the end of the page, where charts load once they are seen. */
 const toEnd = (page: Page) => page.evaluate(() => scrollTo(0, document.body.scrollHeight));
@@ -97,9 +96,8 @@ describe.skipIf(!ready)('the audit log of administrators', () => {
   test('is filtered by an action, an actor and an object that are chosen by name', async () => {
     await visit('/admin/audit', async (page) => {
       await press(page, page.getByRole('button', { name: /^Action\s?Any$/ }));
-      await page.getByRole('combobox', { name: 'Action' }).waitFor();
-      await page.keyboard.type('wallet');
-      await page.keyboard.press('Enter');
+      const search = page.getByRole('combobox', { name: 'Action' });
+      await typeAndChoose(search, 'wallet', /^Wallet adjusted/);
       await page.waitForURL(/action=wallet\.adjust/);
       await focused(page.getByRole('button', { name: /^Action\s?Wallet adjusted$/ }));
       await page.getByRole('combobox', { name: 'Actor, by email address or name' }).focus();

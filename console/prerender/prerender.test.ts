@@ -129,11 +129,11 @@ describe.skipIf(!ready)('the choice of a theme in the footer', () => {
         await page.addInitScript((choice) => localStorage.setItem('theme', choice), stored);
         await open('/pricing');
         const choice = page.getByRole('combobox', { name: 'Theme' });
-        expect(await choice.inputValue()).toBe(stored);
+        await expect.poll(() => choice.inputValue()).toBe(stored);
         await release();
-        expect(await choice.inputValue()).toBe(stored);
+        await expect.poll(() => choice.inputValue()).toBe(stored);
         await choice.selectOption('system');
-        expect(await page.evaluate(() => localStorage.getItem('theme'))).toBe('system');
+        await expect.poll(() => page.evaluate(() => localStorage.getItem('theme'))).toBe('system');
       });
     },
   );

@@ -144,7 +144,7 @@ const TABS_MAX = 150;
 export async function tabTo(page: Page, control: Locator): Promise<void> {
   await control.waitFor();
   for (let tabs = 0; tabs < TABS_MAX; tabs += 1) {
-    if (await control.evaluate((element) => element === document.activeElement)) return;
+    if (await hasFocus(control)) return;
     await page.keyboard.press('Tab');
   }
   throw new Error(`Tab does not lead to ${control.toString()}.`);
@@ -154,4 +154,22 @@ export async function tabTo(page: Page, control: Locator): Promise<void> {
 export async function tabAndPress(page: Page, control: Locator, key = 'Enter'): Promise<void> {
   await tabTo(page, control);
   await page.keyboard.press(key);
+}
+
+/** Whether the control has the focus. */
+export const hasFocus = (control: Locator): Promise<boolean> =>
+  control.evaluate((element) => element === document.activeElement);
+
+/** Types into a field that gets the focus when it opens, a frame after it is visible. */
+export async function typeInto(field: Locator, text: string): Promise<void> {
+  await expect.poll(() => hasFocus(field)).toBe(true);
+  await field.page().keyboard.type(text);
+}
+
+/** Types into the search field of an open list, and presses Enter once the option is selected. */
+export async function typeAndChoose(search: Locator, text: string, name: RegExp): Promise<void> {
+  const page = search.page();
+  await typeInto(search, text);
+  await page.getByRole('option', { name, selected: true }).waitFor();
+  await page.keyboard.press('Enter');
 }
