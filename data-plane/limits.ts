@@ -174,6 +174,13 @@ export const FILE_MEMORY_BYTES = 256 * KILOBYTE;
 export const SPOOL_MEMORY_BYTES = 64 * MEGABYTE;
 /** Size of all files on disk together, in bytes; shared among wallets like the memory of bodies. */
 export const SPOOL_DISK_BYTES = 8 * KILOBYTE * MEGABYTE;
+/**
+ * Bytes that uploads leave free on their disk. It may be the disk of the journal, and without room for the
+ * journal every paid request is refused.
+ */
+export const SPOOL_DISK_RESERVE_BYTES = 1 * KILOBYTE * MEGABYTE;
+/** Interval at which the free space of the disk of uploads is measured, in ms. */
+export const SPOOL_DISK_CHECK_MS = 1_000;
 
 /**
  * Unknown members that one mirrored request may hold: they are cut out of its bytes one by one. Clients newer

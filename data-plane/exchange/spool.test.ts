@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Spool } from './spool.ts';
 import type { SpooledFile } from './spool.ts';
+import { SPOOL_DISK_CHECK_MS, SPOOL_DISK_RESERVE_BYTES } from '../limits.ts';
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'gateway-uploads-'));
 
@@ -59,6 +60,35 @@ describe('a spooled file', () => {
     await files[1]?.drop();
     await fill('one');
     await expect(fill('one')).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('is refused while it would use the reserve of the disk, and accepted when space is free', async () => {
+    const disk = { free: SPOOL_DISK_RESERVE_BYTES + 600_000, now: 0 };
+    const gauge = { freeBytes: () => Promise.resolve(disk.free), now: () => disk.now };
+    const spool = new Spool({ folder: folder(), gauge });
+    const large = (): Readable => Readable.from([Buffer.alloc(300_000), Buffer.alloc(150_000)]);
+    const first = spool.file('one');
+    await first.fill(large());
+    // 150,000 bytes are left: the second piece finds no space.
+    const refused = spool.file('one');
+    await expect(refused.fill(large())).rejects.toMatchObject({ code: 'unavailable' });
+    const small = spool.file('one');
+    await small.fill(Readable.from([Buffer.alloc(200_000)]));
+    expect(small.size).toBe(200_000);
+    disk.free = SPOOL_DISK_RESERVE_BYTES + 1_000_000;
+    disk.now += SPOOL_DISK_CHECK_MS;
+    const later = spool.file('one');
+    await later.fill(large());
+    expect((await read(later)).length).toBe(450_000);
+    for (const file of [first, refused, small, later]) await file.drop();
+  });
+
+  it('is refused if the free space of the disk cannot be measured', async () => {
+    const gauge = { freeBytes: () => Promise.reject(new Error('no such folder')), now: () => 0 };
+    const file = new Spool({ folder: folder(), gauge }).file('one');
+    await expect(file.fill(Readable.from([Buffer.alloc(300_000)]))).rejects.toMatchObject({
+      code: 'unavailable',
+    });
   });
 
   it('occupies one buffer, whatever the number of its chunks', async () => {

@@ -14,6 +14,8 @@ import { SharedBudget } from '../call/shared-budget.ts';
 import { Slab } from '../call/slab.ts';
 import { ONLY_WORKER, partOf } from '../workers/worker.ts';
 import type { Worker } from '../workers/worker.ts';
+import { FreeDisk, gaugeOf } from './free-disk.ts';
+import type { DiskGauge } from './free-disk.ts';
 import { FILE_MEMORY_BYTES, SPOOL_DISK_BYTES, SPOOL_MEMORY_BYTES } from '../limits.ts';
 
 const READ_BYTES = 64 * 1024;
@@ -21,16 +23,25 @@ const CIPHER = 'aes-256-ctr';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 16;
 
+interface SpoolOptions {
+  folder?: string;
+  worker?: Worker;
+  /** Defaults to the gauge of the folder. */
+  gauge?: DiskGauge;
+}
+
 /** The spooled files of a node: their limits, and the encryption key, which exists only in this process. */
 export class Spool {
   readonly #key = randomBytes(KEY_BYTES);
   readonly #folder: string;
   readonly #memory: SharedBudget;
   readonly #disk: SharedBudget;
+  readonly #free: FreeDisk;
 
   /** `folder` holds the files that do not fit into memory. Workers of a node share its limits. */
-  constructor({ folder = tmpdir(), worker = ONLY_WORKER }: { folder?: string; worker?: Worker } = {}) {
+  constructor({ folder = tmpdir(), worker = ONLY_WORKER, gauge = gaugeOf(folder) }: SpoolOptions = {}) {
     this.#folder = folder;
+    this.#free = new FreeDisk(gauge);
     const without = { reserve: 0, floor: 0 };
     this.#memory = new SharedBudget({ total: partOf(SPOOL_MEMORY_BYTES, worker), ...without });
     this.#disk = new SharedBudget({ total: partOf(SPOOL_DISK_BYTES, worker), ...without });
@@ -42,6 +53,9 @@ export class Spool {
       key: this.#key,
       path: () => join(this.#folder, `gateway-upload-${randomBytes(8).toString('hex')}`),
       takeMemory: (bytes) => this.#memory.take(walletId, bytes),
+      checkDisk: async (bytes) => {
+        if (!(await this.#free.take(bytes))) throw new Error('The disk of uploads is almost full.');
+      },
       takeDisk: (bytes) => {
         if (!this.#disk.take(walletId, bytes)) throw full();
       },
@@ -57,6 +71,8 @@ interface Room {
   key: Buffer;
   path(): string;
   takeMemory(bytes: number): boolean;
+  /** Rejects if the disk has too little free space. */
+  checkDisk(bytes: number): Promise<void>;
   /** Throws `unavailable`. */
   takeDisk(bytes: number): void;
   give(back: { memory: number; disk: number }): void;
@@ -152,6 +168,8 @@ export class SpooledFile {
     this.#room.takeDisk(chunk.length);
     this.#disk += chunk.length;
     try {
+      await this.#room.checkDisk(chunk.length);
+      if (this.#dropped) return;
       this.#onDisk ??= await this.#open();
       if (this.#dropped) {
         await this.#onDisk.handle.close();

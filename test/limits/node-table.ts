@@ -117,10 +117,17 @@ export const NODE_HTTP: Section = {
   ),
   disk: clients(
     no('bodies of strangers are dropped unread'),
-    limit(ofNode('SPOOL_DISK_BYTES'), `${ISOLATION}: is not spooled as a form if the wallet has no money`),
     limit(
-      [...ofNode('SPOOL_DISK_BYTES', 'SPOOL_MEMORY_BYTES'), 'data-plane/ledger/journal.ts QUEUE_MAX'],
+      ofNode('SPOOL_DISK_BYTES', 'SPOOL_DISK_RESERVE_BYTES'),
+      `${ISOLATION}: is not spooled as a form if the wallet has no money`,
+    ),
+    limit(
       [
+        ...ofNode('SPOOL_DISK_BYTES', 'SPOOL_DISK_RESERVE_BYTES', 'SPOOL_MEMORY_BYTES'),
+        'data-plane/ledger/journal.ts QUEUE_MAX',
+      ],
+      [
+        `${SPOOL}: is refused while it would use the reserve of the disk, and accepted when space is free`,
         `${SPOOL}: goes to the disk above the share of its wallet, and frees its memory when dropped`,
         'data-plane/ledger/journal-files.test.ts: charges are refused while 20,000 records wait for the disk',
       ],
