@@ -16,10 +16,20 @@ describe('the failure of a top-up', () => {
     ['unknown', false, 'PROCESSOR_REFUSED'],
     [null, false, 'BANK_REFUSED'],
   ])('with the code %s (automatic: %s) is %s', (failureCode, automatic, failure) => {
-    expect(failureOf({ automatic, failureCode, failureMessage: 'Something failed.' })).toBe(failure);
+    expect(failureOf({ state: 'FAILED', automatic, failureCode, failureMessage: 'Something failed.' })).toBe(
+      failure,
+    );
   });
 
   test('is null without a code and a message', () => {
-    expect(failureOf({ automatic: false, failureCode: null, failureMessage: null })).toBeNull();
+    const failed = { state: 'EXPIRED', automatic: false } as const;
+    expect(failureOf({ ...failed, failureCode: null, failureMessage: null })).toBeNull();
+  });
+
+  test('is null after a later attempt was credited, while the code of the first is still stored', () => {
+    const stored = { automatic: false, failureCode: 'unknown', failureMessage: 'Something failed.' };
+    const states = ['CREDITED', 'FAILED', 'EXPIRED'] as const;
+    const failures = states.map((state) => failureOf({ ...stored, state }));
+    expect(failures).toEqual([null, 'PROCESSOR_REFUSED', 'PROCESSOR_REFUSED']);
   });
 });

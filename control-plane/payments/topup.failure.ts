@@ -28,10 +28,14 @@ const OWN: Readonly<Record<string, TopUpFailure>> = {
 /** The code of a card error for which the owner must confirm the payment. */
 export const AUTHENTICATION = 'authentication_required';
 
+/** States of a top-up without a payment. One that failed first and was credited later has not failed. */
+const UNPAID: ReadonlySet<TopUpRow['state']> = new Set(['FAILED', 'EXPIRED']);
+
 /** Why the top-up failed; null if it did not fail, or if nobody knows more than its state. */
 export function failureOf(
-  row: Pick<TopUpRow, 'automatic' | 'failureCode' | 'failureMessage'>,
+  row: Pick<TopUpRow, 'state' | 'automatic' | 'failureCode' | 'failureMessage'>,
 ): TopUpFailure | null {
+  if (!UNPAID.has(row.state)) return null;
   const { automatic, failureCode: code = null, failureMessage: message = null } = row;
   // The processor reports a failure at the bank without a code.
   if (code === null) return message === null ? null : 'BANK_REFUSED';
