@@ -22,9 +22,9 @@ import type { NodeSettings } from '../node/node-settings.ts';
 const FIRST_CONFIG_MS = 3_000;
 /**
  * Time that the leases have to close at shutdown, in ms: little if the node does not drain, as under `npm
- * start`.
+ * start`. The control plane may gather other reports for 500 ms before it answers the last one.
  */
-const CLOSING_MS = { patient: 5_000, hasty: 300 };
+const CLOSING_MS = { patient: 5_000, hasty: 1_500 };
 
 /** Time that the control plane has at shutdown to acknowledge each of the node's last messages, in ms. */
 const LEAVING_MS = { patient: 2_000, hasty: 300 };
