@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GatewayError, asGatewayError } from '@gateway/shared/failures';
 import type { FailureCode } from '@gateway/shared/failures';
 import { LineLimit } from '@gateway/shared/line-limit';
+import type { RequestPace } from '@gateway/shared/request-pace';
 import { networkOf } from '../admission/addresses.ts';
 import { CORS_HEADERS, openCall, unknownExpectation, wrongHost } from './arrival.ts';
 import { hasGenerativeKey } from '../admission/authenticate.ts';
@@ -53,6 +54,8 @@ export function buildServer(dependencies: ServerDependencies): FastifyInstance {
   const lines = linesOf(services, dependencies);
   const leaves = (): boolean => isLeaving(dependencies);
   const node: Node = { services, dependencies, bodies, log, lines, leaves, fixed: new FixedPaths() };
+  // One pace for all listeners: Fastify opens one for each address of a host name.
+  const pace = paceOf(services, bodies);
   /** Answers a failure outside of the endpoint table. */
   const failOutside = (error: unknown, { raw }: FastifyRequest, reply: FastifyReply) => {
     reply.hijack();
@@ -63,7 +66,7 @@ export function buildServer(dependencies: ServerDependencies): FastifyInstance {
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
     clientErrorHandler: answerMalformed,
-    serverFactory: (routed) => listenerOf(node, routed),
+    serverFactory: (routed) => listenerOf(node, pace, routed),
     frameworkErrors: failOutside,
   });
   services.strangers.watch(app.server, bodies.refusedWork);
@@ -87,8 +90,7 @@ export function buildServer(dependencies: ServerDependencies): FastifyInstance {
 }
 
 /** The HTTP server of Fastify. Every request waits for its turn and is checked before it is routed. */
-function listenerOf(node: Node, routed: RequestListener): Server {
-  const pace = paceOf(node.services, node.bodies);
+function listenerOf(node: Node, pace: RequestPace, routed: RequestListener): Server {
   return createListener((request, response) => {
     pace.admit(request, response, () => enter(node, { request, response, rest: '' }, routed));
   });
