@@ -86,6 +86,12 @@ describe('the ledger check', () => {
   it.each([
     ['I1', 'a transaction with a single entry', aPosting('funding', 5)],
     [
+      'I1',
+      'entries that sum to zero without a transaction',
+      `insert into ledger_entry (id, transaction_id, kind, account_id, amount, balance_after)
+        values ('one', 'missing', 'USAGE', 'funding', 5, 0), ('two', 'missing', 'USAGE', 'gift', -5, 0)`,
+    ],
+    [
       'I2',
       'a balance that differs from its entries',
       "update ledger_account set balance = balance + 1 where id = 'gift'",

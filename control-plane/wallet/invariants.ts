@@ -40,7 +40,9 @@ export const INVARIANTS: readonly Invariant[] = [
     find: `select transaction_id as subject, sum(amount)::text as detail from ledger_entry
       group by transaction_id having sum(amount) <> 0
       union all select id, 'no entries' from ledger_transaction t
-        where not exists (select from ledger_entry e where e.transaction_id = t.id)`,
+        where not exists (select from ledger_entry e where e.transaction_id = t.id)
+      union all select distinct transaction_id, 'no transaction' from ledger_entry e
+        where not exists (select from ledger_transaction t where t.id = e.transaction_id)`,
   },
   {
     rule: 'I2',
