@@ -29,6 +29,11 @@ import { announceSettled } from './usage.events.ts';
  * of one node must not delay the others for longer.
  */
 const GROUP_LOCK_MS = 2_000;
+/**
+ * Maximum wait of a report alone for one lock, in ms: a little less than the 5 s after which its node repeats
+ * it. A report that waits longer has no reader any more, and takes a transaction from other nodes.
+ */
+const ALONE_LOCK_MS = 4_500;
 
 /** The decision about a report: the rows of its new requests, its refusals, and its answer. */
 interface Decided {
@@ -42,7 +47,7 @@ interface Decided {
  * Settles the reports in one transaction, publishes them, and returns their answers in the same order. Every
  * report has a node of its own, and no two reports name the same request. `earner` chooses the account of
  * revenue, for which others wait until the commit. Throws the errors of the database unchanged; then no
- * report is settled.
+ * report is settled. One of them is 55P03 (lock_not_available), after which the same reports may be repeated.
  */
 export async function settleTogether(
   em: EntityManager,
@@ -57,9 +62,8 @@ export async function settleTogether(
 }
 
 async function settleIn(em: EntityManager, reports: readonly Report[], revenue: string): Promise<Decided[]> {
-  // A report alone may wait for its locks: nobody else waits with it.
-  if (reports.length > 1)
-    await query(em, sql`select set_config('lock_timeout', ${GROUP_LOCK_MS.toString()}, true)`);
+  const lockMs = reports.length > 1 ? GROUP_LOCK_MS : ALONE_LOCK_MS;
+  await query(em, sql`select set_config('lock_timeout', ${lockMs.toString()}, true)`);
   const { leases, admissions } = await admit(em, reports);
   const times = await claimRequests(
     em,

@@ -9,6 +9,7 @@ import { requestLease } from '../wallet/lease.service.ts';
 import type { Report } from './admission.service.ts';
 import type { ReportAnswer, ReportedUsage } from './settlement.rules.ts';
 import {
+  GATHER_MS,
   GROUP_RECORDS_MAX,
   GROUP_REPORTS_MAX,
   GROUPS_AT_ONCE,
@@ -147,6 +148,57 @@ describe('reports that wait', () => {
     expect(await settled).toEqual(SETTLED);
     await em.commit();
     expect(await waits).toEqual(SETTLED);
+  });
+
+  it('of other nodes are settled when as many as there are transactions wait for one lock', async () => {
+    const queue = new SettlementQueue(money.em);
+    const stuck = await Promise.all(Array.from({ length: GROUPS_AT_ONCE }, openPayer));
+    const other = await openPayer();
+    const em = money.em();
+    await em.begin();
+    const leases = stuck.map(({ leaseId }) => leaseId);
+    await query(em, sql`select from wallet_lease where id = any(${leases}::text[]) for update`);
+    const reports = stuck.map((payer) => reportOf(payer.nodeId, [charge(payer, 1)]));
+    const failed = Promise.allSettled(reports.map((report) => queue.settle(report)));
+    expect(await queue.settle(reportOf(other.nodeId, [charge(other, 1)]))).toEqual(SETTLED);
+    // lock_not_available and no user error: the node keeps the report and sends it again.
+    const refused = { status: 'rejected', reason: { code: '55P03' } };
+    expect(await failed).toMatchObject(stuck.map(() => refused));
+    await em.commit();
+    expect(await Promise.all(reports.map((report) => queue.settle(report)))).toEqual(
+      stuck.map(() => SETTLED),
+    );
+  });
+
+  it('do not gather beside a settlement that has run for longer than they would gather', async () => {
+    let now = 0;
+    const queue = new SettlementQueue(money.em, () => now);
+    const { release } = await occupy(queue);
+    now = GATHER_MS;
+    const payers = [await openPayer(), await openPayer()];
+    const records = payers.map((payer) => charge(payer, 1));
+    const answers = payers.map(({ nodeId }, at) => queue.settle(reportOf(nodeId, records.slice(at, at + 1))));
+    expect(await Promise.all(answers)).toEqual(payers.map(() => SETTLED));
+    // The first one started at once; the second one gathered until it ended.
+    expect(await transactionsOf(records)).toBe(2);
+    await release();
+  });
+
+  it('of one node do not count as records that can join the next transaction', async () => {
+    const queue = new SettlementQueue(money.em, () => 0);
+    const { release } = await occupy(queue);
+    const [many, other] = [await openPayer(), await openPayer()];
+    const free = { walletId: many.walletId, journalId: null, leaseId: null, seq: null, cost: 0n };
+    const half = () => Array.from({ length: GROUP_RECORDS_MAX / 2 }, () => reported(free));
+    const [first, last] = [half(), [charge(other, 1)]];
+    const answers = [
+      queue.settle(reportOf(many.nodeId, first)),
+      queue.settle(reportOf(many.nodeId, half())),
+      queue.settle(reportOf(other.nodeId, last)),
+    ];
+    await release();
+    expect((await Promise.all(answers)).map(({ accepted }) => accepted)).toEqual([500, 500, 1]);
+    expect(await transactionsOf([...first, ...last])).toBe(1);
   });
 
   it('get the refusals and duplicates that each of them would get alone', async () => {

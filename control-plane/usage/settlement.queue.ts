@@ -22,11 +22,14 @@ export const GROUP_REPORTS_MAX = 16;
  * transaction is shared by its records.
  */
 const GROUP_RECORDS_ENOUGH = 800;
-/** Maximum wait for further reports, in ms: a settlement that waits for a lock must not delay the others. */
-const GATHER_MS = 500;
 /**
- * Waiting reports of one node. A node has one report under way for each worker, and repeats a report that
- * gets no answer in time. The limit bounds the memory that a faulty node takes.
+ * Maximum wait for further reports, in ms: a settlement that waits for a lock must not delay the others. A
+ * settlement that has run for longer is no reason to wait.
+ */
+export const GATHER_MS = 500;
+/**
+ * Waiting reports of one node id. Each worker of a node has an id of its own and one report under way, which
+ * it repeats if it gets no answer in time. The limit bounds the memory that a faulty node takes.
  */
 export const NODE_REPORTS_MAX = 64;
 /** When a node may repeat a report that is refused because of its other ones, in ms. */
@@ -38,13 +41,14 @@ interface Waiting {
   answer: PromiseWithResolvers<ReportAnswer>;
   /** Whether the report has a transaction of its own, because one with others failed. */
   alone: boolean;
-  /** When it arrived, on the clock of `performance.now()`. */
+  /** When it arrived, in ms of the monotonic clock. */
   since: number;
 }
 
 /** The waiting reports of a control plane. */
 export class SettlementQueue {
   readonly #em: () => EntityManager;
+  readonly #now: () => number;
   #waiting: Waiting[] = [];
   /**
    * The transactions that are free, each by a name that chooses the account of its revenue: two that run at
@@ -56,10 +60,13 @@ export class SettlementQueue {
    * lock, and its repetitions must not take the transactions of other nodes.
    */
   readonly #nodes = new Set<string>();
+  /** When each running transaction started, in ms of the monotonic clock. */
+  readonly #started = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(em: () => EntityManager) {
+  constructor(em: () => EntityManager, now = () => performance.now()) {
     this.#em = em;
+    this.#now = now;
     const instance = randomUUID();
     this.#free = Array.from({ length: GROUPS_AT_ONCE }, (_, at) => `${instance}:${at}`);
   }
@@ -72,7 +79,7 @@ export class SettlementQueue {
     checkSize(report);
     this.#checkNumber(report.node.id);
     const answer = Promise.withResolvers<ReportAnswer>();
-    this.#waiting.push({ report, answer, alone: false, since: performance.now() });
+    this.#waiting.push({ report, answer, alone: false, since: this.#now() });
     this.#start();
     return answer.promise;
   }
@@ -87,37 +94,38 @@ export class SettlementQueue {
   /** Starts settlements. Called when a report arrives, when it has waited, and after each settlement. */
   #start(): void {
     clearTimeout(this.#timer);
-    for (let pause = this.#pause(); pause !== undefined; pause = this.#pause()) {
+    while (this.#free.length > 0) {
+      const next = nextGroup(this.#waiting, this.#nodes);
+      if (next.group.length === 0) return;
+      const pause = this.#pause(next);
       if (pause > 0) {
         this.#timer = setTimeout(() => this.#start(), pause);
         return;
       }
-      void this.#run(this.#take(), this.#free.pop() ?? '');
+      this.#waiting = next.others;
+      void this.#run(next.group, this.#free.pop() ?? '');
     }
   }
 
-  /** Time until the next settlement may start, in ms; undefined if another one has to end before. */
-  #pause(): number | undefined {
-    const ready = this.#waiting.filter(({ report }) => !this.#nodes.has(report.node.id));
-    if (ready.length === 0 || this.#free.length === 0) return undefined;
-    const records = ready.reduce((sum, { report }) => sum + report.records.length, 0);
-    const isAlone = this.#free.length === GROUPS_AT_ONCE;
-    if (isAlone || records >= GROUP_RECORDS_ENOUGH || ready.some(({ alone }) => alone)) return 0;
-    const first = Math.min(...ready.map(({ since }) => since));
-    return Math.max(0, Math.ceil(first + GATHER_MS - performance.now()));
-  }
-
-  #take(): Waiting[] {
-    const { group, others } = nextGroup(this.#waiting, this.#nodes);
-    this.#waiting = others;
-    for (const { report } of group) this.#nodes.add(report.node.id);
-    return group;
+  /** Time that the next group waits for further reports, in ms. */
+  #pause({ group, others }: NextGroup<Waiting>): number {
+    const records = group.reduce((sum, { report }) => sum + report.records.length, 0);
+    if (records >= GROUP_RECORDS_ENOUGH || group[0]?.alone) return 0;
+    const nodes = new Set([...this.#nodes, ...group.map(({ report }) => report.node.id)]);
+    const isFull = others.some(({ report }) => !nodes.has(report.node.id));
+    if (isFull) return 0;
+    const first = Math.min(...group.map(({ since }) => since));
+    const lastStarted = Math.max(...this.#started.values());
+    return Math.max(0, Math.ceil(Math.min(first, lastStarted) + GATHER_MS - this.#now()));
   }
 
   /** Settles a group in the transaction, and then starts what waited for it. */
   async #run(group: readonly Waiting[], transaction: string): Promise<void> {
+    this.#started.set(transaction, this.#now());
+    for (const { report } of group) this.#nodes.add(report.node.id);
     await this.#settleGroup(group, transaction);
     for (const { report } of group) this.#nodes.delete(report.node.id);
+    this.#started.delete(transaction);
     this.#free.push(transaction);
     this.#start();
   }
@@ -145,6 +153,12 @@ export class SettlementQueue {
   }
 }
 
+/** The reports of the next transaction, and the remaining ones in their order. */
+interface NextGroup<Item> {
+  group: Item[];
+  others: Item[];
+}
+
 /**
  * The first waiting reports, each of another node and without a request of another one, as `settleTogether`
  * demands; the other reports keep their order. Reports of `busy` nodes wait.
@@ -152,7 +166,7 @@ export class SettlementQueue {
 export function nextGroup<Item extends { report: Report; alone: boolean }>(
   waiting: readonly Item[],
   busy: ReadonlySet<string> = new Set(),
-): { group: Item[]; others: Item[] } {
+): NextGroup<Item> {
   const group: Item[] = [];
   const others: Item[] = [];
   const nodes = new Set(busy);
