@@ -13,24 +13,52 @@ const OF_PROGRAMS = new RegExp(
 );
 const KEY_OF_REQUEST = /idempotency key/;
 
-const folder = fileURLToPath(new URL('../../control-plane', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const LITERAL = /'([^']*)'|`([^`]*)`|"([^"]*)"/;
+/** A text in the sources: a literal, or several that are joined. */
+const TEXT = String.raw`((?:${LITERAL.source})(?:\s*\+\s*(?:${LITERAL.source}))*)`.replaceAll(
+  /\((?=\[)/g,
+  '(?:',
+);
+/** The forms in which the sources state the text of a refused input. */
+const PLACES = [
+  new RegExp(String.raw`'INVALID',\s*${TEXT}`, 'g'),
+  new RegExp(String.raw`\binvalid\(\s*${TEXT}`, 'g'),
+  new RegExp(
+    String.raw`const message =\s*${TEXT};\s*(?:throw|return) new UserFailure\('INVALID', message`,
+    'g',
+  ),
+];
+const QUIRK = new RegExp(String.raw`(?:return|:)\s+${TEXT};`, 'g');
 
-/** The texts of the control plane that follow the code INVALID in its sources, with {} for each value. */
+/** The texts of refused inputs in the sources of the service, with {} for each value. */
 function writtenTexts(): string[] {
-  return globSync('**/*.ts', { cwd: folder })
-    .filter((name) => !name.endsWith('.test.ts') && !OF_PROGRAMS.test(name))
-    .flatMap((name) => {
-      const code = readFileSync(`${folder}/${name}`, 'utf8');
-      return [...code.matchAll(/'INVALID',\s*(?:'([^']*)'|`([^`]*)`)/g)];
-    })
-    .map(([, plain, filled = '']) => plain ?? filled.replaceAll(/\$\{(?:[^{}]|\{[^{}]*\})*\}/g, '{}'))
-    .filter((text) => !KEY_OF_REQUEST.test(text));
+  const files = globSync('control-plane/**/*.ts', { cwd: root })
+    .filter((name) => !name.endsWith('.test.ts'))
+    .filter((name) => !OF_PROGRAMS.test(name.replace('control-plane/', '')));
+  const texts = files.flatMap((name) => PLACES.flatMap((place) => textsAt(place, name)));
+  const sentences = [...texts, ...textsAt(QUIRK, 'shared/quirks.ts')].filter((text) => text.endsWith('.'));
+  return sentences.filter((text) => !KEY_OF_REQUEST.test(text));
+}
+
+function textsAt(place: RegExp, name: string): string[] {
+  const code = readFileSync(`${root}/${name}`, 'utf8');
+  return [...code.matchAll(place)].map(([, text = '']) =>
+    [...text.matchAll(new RegExp(LITERAL, 'g'))]
+      .map(([, plain, filled, quoted]) => plain ?? quoted ?? withHoles(filled ?? ''))
+      .join(''),
+  );
+}
+
+function withHoles(template: string): string {
+  return template.replaceAll(/\$\{(?:[^{}]|\{[^{}]*\})*\}/g, '{}');
 }
 
 describe('the text of a refused input', () => {
   test('has a Chinese translation', () => {
     const written = writtenTexts();
-    expect(written.length).toBeGreaterThan(70);
+    expect(written.length).toBeGreaterThan(120);
+    expect(written).toContain('Enter a largest length from {} to {}.');
     expect(written.filter((text) => !TRANSLATED.includes(text))).toEqual([]);
   });
 
@@ -40,6 +68,10 @@ describe('the text of a refused input', () => {
     );
     expect(inChinese('At most $12.50 of this top-up is left to refund.')).toBe(
       '这笔充值最多还可退还 $12.50。',
+    );
+    expect(inChinese('Enter an amount of $5.00 to $500.00.')).toBe('请输入 $5.00 到 $500.00 的金额。');
+    expect(inChinese('Row 3: Enter a largest length from 16 to 256.')).toBe(
+      '第 3 行：请输入 16 到 256 的最大长度。',
     );
     expect(inChinese('RPC service 2: no answer')).toBe('RPC 服务 2：no answer');
   });

@@ -76,6 +76,7 @@ const CHINESE: Readonly<Record<string, string>> = {
     '请输入两个不同服务的地址，使任何一个都无法虚构充值。',
   'Enter an address that begins with https://.': '请输入以 https:// 开头的地址。',
   'Enter an amount of {}.': '请输入 {} 的金额。',
+  '${} to ${}': '${} 到 ${}',
   'Enter an end that is after the start.': '请输入晚于开始的结束时间。',
   'Enter at most {}.': '最多输入 {} 项。',
   'Enter each name once.': '每个名称只能输入一次。',
@@ -112,6 +113,17 @@ const CHINESE: Readonly<Record<string, string>> = {
   'Remove the NUL characters.': '请移除 NUL 字符。',
   'Remove the part after # from the address.': '请移除地址中 # 之后的部分。',
   'Row {}: {}': '第 {} 行：{}',
+  'Choose the role user or developer.': '请选择角色 user 或 developer。',
+  'Enter a smallest or a largest number, the smallest first.': '请输入最小值或最大值，最小值在前。',
+  'Enter the value to replace as JSON, for example "none".': '请以 JSON 输入要替换的值，例如 "none"。',
+  'Enter the value as JSON, for example "low", 0.6 or {"type":"x"}.':
+    '请以 JSON 输入值，例如 "low"、0.6 或 {"type":"x"}。',
+  'Enter a member of letters, digits, _ and -, with dots between at most {} levels.':
+    '请输入由字母、数字、_ 和 - 组成的成员，最多 {} 层，层间用点分隔。',
+  'The gateway itself writes {}. Choose another member.': '网关自己写入 {}。请选择其他成员。',
+  'Enter two different members of the top level, without dots.': '请输入两个不同的顶层成员，不含点。',
+  'Enter only the characters _ . : / - that tool names may have.': '请只输入工具名称可含的字符 _ . : / -。',
+  'Enter a largest length from {} to {}.': '请输入 {} 到 {} 的最大长度。',
   'Save at most {} quirks.': '最多保存 {} 条差异。',
   'Send a path of the console, such as /pools/new.': '请提供控制台的路径，例如 /pools/new。',
   'Set a cap of 1 to {} requests a minute.': '请设置每分钟 1 到 {} 个请求的上限。',
@@ -168,12 +180,17 @@ const CHINESE: Readonly<Record<string, string>> = {
 
 const HOLE = '{}';
 
-/** The text in Chinese, with its values; undefined for a text without a translation. */
+/**
+ * The text in Chinese, with its values; undefined for a text without a translation. A value that is such a
+ * text itself is translated, too.
+ */
 export function inChinese(text: string): string | undefined {
   for (const [english, chinese] of Object.entries(CHINESE)) {
     const values = valuesIn(text, english);
-    if (values)
-      return chinese.split(HOLE).reduce((filled, part, at) => filled + (values[at - 1] ?? '') + part);
+    if (values) {
+      const shown = values.map((value) => inChinese(value) ?? value);
+      return chinese.split(HOLE).reduce((filled, part, at) => filled + (shown[at - 1] ?? '') + part);
+    }
   }
   return undefined;
 }

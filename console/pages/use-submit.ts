@@ -28,13 +28,13 @@ export function useSubmit({ send, onDone }: Submit) {
     const form = event.currentTarget;
     setBusy(true);
     const outcome = await send(new FormData(form));
-    setBusy(false);
-    if (!outcome) return;
-    const [first] = outcome.userErrors ?? [];
+    const [first] = outcome?.userErrors ?? [];
     const words =
       first?.code === 'INVALID'
         ? await refusalText(first.message)
-        : failureWords(outcome.error, outcome.userErrors);
+        : failureWords(outcome?.error, outcome?.userErrors);
+    setBusy(false);
+    if (!outcome) return;
     setFailure(words);
     if (words === undefined) onDone(form);
   };

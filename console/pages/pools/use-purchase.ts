@@ -34,6 +34,7 @@ export function usePurchase({ quoteState, onRefused }: { quoteState: QuoteState;
   const failureWords = useFailureWords();
   const keyFor = useIdempotencyKey();
   const [{ fetching }, purchase] = useMutation(PurchasePool);
+  const [wordsPending, setWordsPending] = useState(false);
   const [errors, setErrors] = useState<PurchaseErrors>({});
   const [refused, setRefused] = useState<string>();
   const showErrors = (found: PurchaseErrors) => {
@@ -56,13 +57,17 @@ export function usePurchase({ quoteState, onRefused }: { quoteState: QuoteState;
     const [first] = userErrors ?? [];
     const words = failureWords(error, userErrors);
     const field = fieldOf(first);
-    if (field !== undefined)
-      return showErrors({ [field]: first?.code === 'INVALID' ? await refusalText(first.message) : words });
+    if (field !== undefined) {
+      setWordsPending(true);
+      const text = first?.code === 'INVALID' ? await refusalText(first.message) : words;
+      setWordsPending(false);
+      return showErrors({ [field]: text });
+    }
     setRefused(words);
     if (first && PRICE_CODES.includes(first.code)) quoteState.again();
     if (first) onRefused();
   };
-  return { busy: fetching, errors, refused, send, clearErrors: () => setErrors({}) };
+  return { busy: fetching || wordsPending, errors, refused, send, clearErrors: () => setErrors({}) };
 }
 
 function useMissing(): (order: Order) => PurchaseErrors {

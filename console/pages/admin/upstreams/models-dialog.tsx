@@ -6,6 +6,7 @@ import { CheckField, SelectField } from '../../../components/select-field.tsx';
 import { Tag } from '../../../components/tag.tsx';
 import { useTranslation } from '../../../translation.ts';
 import { useFailureWords } from '../../failure-words.ts';
+import { useRefusalText } from '../../refusal-text.ts';
 import { FAMILIES } from '../families.ts';
 import { FormDialog, words } from '../form-dialog.tsx';
 import type { ModelName, Provider } from './documents.ts';
@@ -112,8 +113,9 @@ function useOffered(providerId: string) {
     void read({ input: { providerId } });
   }, [providerId, read]);
   const [refused] = data?.adminProviderModels.userErrors ?? [];
+  const refusal = useRefusalText(refused?.message);
   return {
     offered: data?.adminProviderModels.models,
-    failure: refused?.message ?? (error && failureWords(error, undefined)),
+    failure: refused ? refusal : error && failureWords(error, undefined),
   };
 }

@@ -10,6 +10,7 @@ import { Banner } from '../../../components/notice.tsx';
 import type { ResultOf } from '../../../graphql.ts';
 import { useTranslation } from '../../../translation.ts';
 import { useFailureWords } from '../../failure-words.ts';
+import { useRefusalText } from '../../refusal-text.ts';
 import { type Provider, ProbeProvider } from './documents.ts';
 
 /** The dialog. It stays open, so that the probe can be repeated. */
@@ -20,7 +21,8 @@ export function ProbeDialog({ provider, onClose }: { provider: Provider; onClose
   const failureWords = useFailureWords();
   const result = data?.adminProviderProbe.result;
   const [refused] = data?.adminProviderProbe.userErrors ?? [];
-  const failure = refused?.message ?? failureWords(error, undefined);
+  const refusal = useRefusalText(refused?.message);
+  const failure = refused ? refusal : failureWords(error, undefined);
   const footer = (
     <>
       <Button variant="ghost" onClick={onClose}>
