@@ -2,19 +2,18 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useQuery } from 'urql';
 import { Filter } from '../../../components/menu.tsx';
+import type { MenuChoice } from '../../../components/menu-entries.ts';
 import { FIRST_PAGE } from '../../../components/search-parameters.ts';
-import { useTranslation } from '../../../translation.ts';
+import { type TFunction, useTranslation } from '../../../translation.ts';
 import { type Lookup, LookupFilter, nameIn } from '../lookup-filter.tsx';
 import type { AdminSearch } from '../search.ts';
 import { nameOf } from './audit-item.tsx';
-import { actionWords } from './audit-words.ts';
+import { actionWords, actorName } from './audit-words.ts';
 import { ActionsQuery, ActorsQuery, ChosenActorQuery, ChosenTargetQuery } from './filter-documents.ts';
 import { useTargets } from './use-targets.ts';
 
 /** Kinds of actors without an id. Such a kind stands in the address instead of an id. */
 const KINDS = ['SYSTEM', 'WEBHOOK'] as const;
-/** Suffix of the name of an actor that is not a user. */
-type OtherKind = 'ACCESS_TOKEN' | 'NODE' | 'SYSTEM' | 'WEBHOOK';
 
 /** The conditions of the filter by actor. */
 export function actorConditions(actor: string | undefined) {
@@ -25,7 +24,7 @@ export function actorConditions(actor: string | undefined) {
 
 /** The filters. A change leads to the first page. */
 export function AuditFilters({ search }: { search: AdminSearch }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const navigate = useNavigate({ from: '/admin/audit' });
   const [{ data }] = useQuery({ query: ActionsQuery });
   const set = (change: AdminSearch) => void navigate({ search: { ...search, ...FIRST_PAGE, ...change } });
@@ -36,15 +35,21 @@ export function AuditFilters({ search }: { search: AdminSearch }) {
       <Filter
         name={t('admin.audit.filters.action')}
         value={search.action}
-        options={(data?.admin?.auditActions ?? []).map((value) => ({
-          value,
-          word: actionWords(t, value) ?? value,
-        }))}
+        options={actionOptions(t, data?.admin?.auditActions ?? [], i18n.language)}
         onChange={(action) => set({ action })}
         searched
       />
     </div>
   );
+}
+
+/** The actions, sorted by their words. The search finds an action by its code, too. */
+function actionOptions(t: TFunction, codes: readonly string[], language: string): MenuChoice[] {
+  const options = codes.map((value) => {
+    const word = actionWords(t, value);
+    return word === undefined ? { value, word: value } : { value, word, detail: value };
+  });
+  return options.sort((one, other) => one.word.localeCompare(other.word, language));
 }
 
 interface ChosenProps {
@@ -72,7 +77,6 @@ function TargetFilter({ value, onChange }: ChosenProps) {
 
 function ActorFilter({ value, onChange }: ChosenProps) {
   const { t } = useTranslation();
-  const nameOfActor = useActorName();
   const variables = { filter: actorConditions(value) };
   const [{ data }] = useQuery({ query: ChosenActorQuery, variables, pause: value === undefined });
   const actor = data?.admin?.auditLog.nodes[0]?.actor;
@@ -82,7 +86,7 @@ function ActorFilter({ value, onChange }: ChosenProps) {
       hint={t('admin.audit.filters.actorHint')}
       label={t('admin.audit.filters.actorLabel')}
       value={value}
-      chosen={actor && nameOfActor(actor)}
+      chosen={actor && actorName(t, actor)}
       useLookup={useActors}
       onChange={onChange}
     />
@@ -90,17 +94,13 @@ function ActorFilter({ value, onChange }: ChosenProps) {
 }
 
 function useActors(search: string): Lookup {
-  const nameOfActor = useActorName();
+  const { t } = useTranslation();
   const [{ data, fetching }] = useQuery({ query: ActorsQuery, variables: { search: nameIn(search) } });
   const actors = data?.admin?.auditActors ?? [];
-  return {
-    choices: actors.map((actor) => ({ value: actor.id ?? actor.kind, word: nameOfActor(actor) })),
-    fetching,
-  };
-}
-
-/** The name of an actor. Only users have no kind beside it. */
-function useActorName(): (actor: { kind: 'USER' | OtherKind; label: string }) => string {
-  const { t } = useTranslation();
-  return ({ kind, label }) => (kind === 'USER' ? label : `${label} (${t(`admin.audit.actorKinds.${kind}`)})`);
+  const choices = actors.map((actor) => ({ value: actor.id ?? actor.kind, word: actorName(t, actor) }));
+  // The service does not know the word for itself in the language of the console.
+  const gateway = { value: 'SYSTEM', word: t('admin.audit.actorKinds.SYSTEM') };
+  const isNamed = gateway.word.toLowerCase().includes(search.toLowerCase());
+  const isMissing = !choices.some(({ value }) => value === gateway.value);
+  return { choices: isNamed && isMissing ? [...choices, gateway] : choices, fetching };
 }

@@ -6,7 +6,7 @@ import { IconButton } from '../../../components/button.tsx';
 import { Stamp } from '../../../components/time.tsx';
 import { graphql, type ResultOf } from '../../../graphql.ts';
 import { useTranslation } from '../../../translation.ts';
-import { actionWords, typeWord } from './audit-words.ts';
+import { actionWords, actorName, typeWord } from './audit-words.ts';
 import { ChangedValues } from './changed-values.tsx';
 
 export const AuditFields = graphql(`
@@ -177,8 +177,7 @@ export function AuditItem({ event, only, onOnly }: AuditItemProps) {
           )}
         </span>
         <span className="ml-auto text-ink-2 max-sm:order-3 max-sm:ml-0 max-sm:w-full">
-          {actor.kind === 'SYSTEM' ? t('admin.audit.actorKinds.SYSTEM') : actor.label}{' '}
-          {ip !== null && <code className="ml-1 text-ink-3">{ip}</code>}
+          {actorName(t, actor)} {ip !== null && <code className="ml-1 text-ink-3">{ip}</code>}
         </span>
       </div>
       <div className="mt-1 sm:ml-32">

@@ -2,7 +2,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { ACTIONS, TYPES } from './audit-words.ts';
+import { people } from '../../../messages/en/people.ts';
+import { addTexts, translationTo } from '../../../translation.ts';
+import { ACTIONS, actorName, TYPES } from './audit-words.ts';
 
 const folder = fileURLToPath(new URL('../../../../control-plane', import.meta.url));
 const sources = globSync('**/*.ts', { cwd: folder })
@@ -30,4 +32,12 @@ test('every type of object that the control plane audits has a word', () => {
   expect(written.size).toBeGreaterThan(10);
   const known = new Set<string>(TYPES);
   expect([...written].filter((type) => !known.has(type))).toEqual([]);
+});
+
+test('an actor has one name: the gateway by its word, others by their label and kind', () => {
+  addTexts('en', people);
+  const { t } = translationTo('en');
+  expect(actorName(t, { kind: 'SYSTEM', label: 'system' })).toBe('the gateway');
+  expect(actorName(t, { kind: 'USER', label: 'a@b.example' })).toBe('a@b.example');
+  expect(actorName(t, { kind: 'NODE', label: 'north' })).toBe('north (node)');
 });

@@ -91,3 +91,15 @@ export function typeWord(t: TFunction, type: string): string {
   const known = TYPES.find((one) => one === type);
   return known ? t(`admin.audit.types.${known}`) : type;
 }
+
+interface Actor {
+  kind: 'USER' | 'ACCESS_TOKEN' | 'NODE' | 'SYSTEM' | 'WEBHOOK';
+  label: string;
+}
+
+/** The name of an actor. A token, a node and a payment provider have their kind beside it. */
+export function actorName(t: TFunction, { kind, label }: Actor): string {
+  if (kind === 'USER') return label;
+  const word = t(`admin.audit.actorKinds.${kind}`);
+  return kind === 'SYSTEM' ? word : `${label} (${word})`;
+}
