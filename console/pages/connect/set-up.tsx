@@ -1,8 +1,10 @@
 /** The settings of one client: files and commands to copy, hints, and a free test. */
+import type { ReactNode } from 'react';
 import { KEY_PLACEHOLDER } from '@gateway/shared/key-placeholder';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { graphql, type ResultOf } from '../../graphql.ts';
-import { useTranslation } from '../../translation.ts';
+import { type TFunction, useTranslation } from '../../translation.ts';
+import { knownText } from '../known-text.ts';
 
 /** The settings of a client. */
 export const SnippetFields = graphql(`
@@ -38,6 +40,9 @@ export function SetUp({ snippet, secret = KEY_PLACEHOLDER }: SetUpProps) {
   const { t } = useTranslation();
   const filled = secret !== KEY_PLACEHOLDER;
   const short = filled ? `${secret.slice(0, HEAD_CHARACTERS)}…${secret.slice(-TAIL_CHARACTERS)}` : secret;
+  const hints = snippet.hints
+    .map((hint) => ({ id: `${hint.kind} ${hint.value}`, hint: hintOf(t, hint) }))
+    .filter(({ hint }) => hint !== undefined);
   const block = (path: string, content: string) => (
     <CodeBlock
       key={path}
@@ -53,12 +58,10 @@ export function SetUp({ snippet, secret = KEY_PLACEHOLDER }: SetUpProps) {
       <p className="text-hint text-ink-2">
         {filled ? t('connect.filled') : t('connect.placeholder', { placeholder: KEY_PLACEHOLDER })}
       </p>
-      {snippet.hints.length > 0 && (
+      {hints.length > 0 && (
         <ul className="flex list-disc flex-col gap-1 pl-5 text-hint text-ink-2">
-          {snippet.hints.map(({ kind, value }) => (
-            <li key={`${kind} ${value}`}>
-              <Hint kind={kind} value={value} />
-            </li>
+          {hints.map(({ id, hint }) => (
+            <li key={id}>{hint}</li>
           ))}
         </ul>
       )}
@@ -68,9 +71,9 @@ export function SetUp({ snippet, secret = KEY_PLACEHOLDER }: SetUpProps) {
   );
 }
 
-function Hint({ kind, value }: Snippet['hints'][number]) {
-  const { t } = useTranslation();
+/** The hint; undefined for a kind of a newer service. */
+function hintOf(t: TFunction, { kind, value }: Snippet['hints'][number]): ReactNode {
   // A command is the same in every language.
   if (kind === 'INSTALL') return <code>{value}</code>;
-  return t(`connect.hints.${kind}`, { value });
+  return knownText(t, `connect.hints.${kind}`, { value });
 }

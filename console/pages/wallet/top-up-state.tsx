@@ -5,6 +5,7 @@ import { moneyText } from '../../components/money.tsx';
 import { Banner } from '../../components/notice.tsx';
 import { StateWord, type Tone } from '../../components/state-word.tsx';
 import { type TFunction, useTranslation } from '../../translation.ts';
+import { knownText } from '../known-text.ts';
 import { type TopUp, TopUpChanges, TopUpQuery } from './payment-documents.ts';
 
 const LOOKS: Record<TopUp['state'], { icon: LucideIcon; tone: Tone }> = {
@@ -69,7 +70,12 @@ function stateWord(t: TFunction, { state, deposit }: TopUp): string {
 function sentence(t: TFunction, topUp: TopUp): string {
   const amount = moneyText(topUp.credited === '0.00' ? topUp.amount : topUp.credited);
   const words = t(`wallet.pay.sentences.${topUp.state}`, { amount });
-  const isOver = topUp.state === 'FAILED' || topUp.state === 'EXPIRED';
-  if (!isOver || topUp.failure === null) return words;
-  return t('wallet.pay.because', { words, reason: t(`wallet.pay.failures.${topUp.failure}`) });
+  const reason = failureText(t, topUp);
+  return reason === undefined ? words : t('wallet.pay.because', { words, reason });
+}
+
+/** Why a top-up failed; undefined if it did not, and for a reason of a newer service. */
+export function failureText(t: TFunction, { state, failure }: TopUp): string | undefined {
+  if (failure === null || (state !== 'FAILED' && state !== 'EXPIRED')) return undefined;
+  return knownText(t, `wallet.pay.failures.${failure}`);
 }

@@ -12,7 +12,7 @@ import { DetailHead } from '../../../components/page-head.tsx';
 import { Stamp } from '../../../components/time.tsx';
 import { useTranslation } from '../../../translation.ts';
 import { NotFound } from '../../shell/not-found.tsx';
-import { TopUpState } from '../../wallet/top-up-state.tsx';
+import { failureText, TopUpState } from '../../wallet/top-up-state.tsx';
 import { TopUpReceipt, TopUpWay } from '../../wallet/top-up-table.tsx';
 import { Region } from '../region.tsx';
 import { useTask } from '../use-task.ts';
@@ -118,7 +118,8 @@ function Issue({ topUp }: Pick<DetailProps, 'topUp'>) {
 
 function Facts({ topUp }: Pick<DetailProps, 'topUp'>) {
   const { t } = useTranslation();
-  const { expiresAt, failure } = topUp;
+  const { expiresAt } = topUp;
+  const failure = failureText(t, topUp);
   return (
     <LeaderList>
       <LeaderRow name={t('payments.topUp.id')}>
@@ -138,9 +139,7 @@ function Facts({ topUp }: Pick<DetailProps, 'topUp'>) {
           <Stamp at={expiresAt} />
         </LeaderRow>
       )}
-      {failure !== null && (
-        <LeaderRow name={t('payments.topUp.failure')}>{t(`wallet.pay.failures.${failure}`)}</LeaderRow>
-      )}
+      {failure !== undefined && <LeaderRow name={t('payments.topUp.failure')}>{failure}</LeaderRow>}
       {topUp.receiptUrl !== null && (
         <LeaderRow name={t('payments.topUp.processor')}>
           <TopUpReceipt topUp={topUp} />
