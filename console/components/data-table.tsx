@@ -116,7 +116,7 @@ function Facts<Row extends object>({ cells }: { cells: readonly Cell<Features, R
       {facts.map((cell) => (
         <div key={cell.id} className="flex gap-1.5">
           <dt className="flex-none text-ink-3">{String(cell.column.columnDef.header)}</dt>
-          <dd className="min-w-0">{renderCell(cell)}</dd>
+          <dd className="min-w-0 [&_[data-padding]]:hidden">{renderCell(cell)}</dd>
         </div>
       ))}
     </dl>

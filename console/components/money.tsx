@@ -55,7 +55,7 @@ export function Money({ amount, signed = false, align = 0, className }: MoneyPro
       {whole}.{fraction}
       <span className="text-ink-3">{rest}</span>
       {padding > 0 && (
-        <span className="invisible" aria-hidden="true">
+        <span data-padding="" className="invisible" aria-hidden="true">
           {'0'.repeat(padding)}
         </span>
       )}

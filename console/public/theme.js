@@ -28,5 +28,9 @@
   const language = languages.find((name) => name === 'en' || name === 'zh') || 'en';
   const isTest = recall('language') === 'en-XA';
   // A fragment may hold a secret that opens another view.
-  if (isTest || language !== primaryOf(root.lang) || location.hash !== '') root.dataset.late = '';
+  if (isTest || language !== primaryOf(root.lang) || location.hash !== '') {
+    root.dataset.late = '';
+    // The title of the HTML is that of the other page or language. The scripts set the right one.
+    document.title = 'Gateway';
+  }
 })();

@@ -83,7 +83,7 @@ export const frame = {
     breadcrumb: 'Breadcrumb',
     footer: 'More pages',
     themes: { system: 'System', light: 'Light', dark: 'Dark' },
-    empty: 'Your available balance is $0.00. Requests fail with 402 until credit is added.',
+    empty: 'Your available balance is $0.00. Requests fail with 402 until cash is added.',
     poolEnds: '{{name}} ends {{time}}.',
     poolEndsThen: 'After that, its keys fail with 403. Renewing early loses no days.',
     renew: 'Renew',

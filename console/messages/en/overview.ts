@@ -19,8 +19,8 @@ export const overview = {
       others_other: '{{count}} others',
       topModels: 'Models by cost',
       topUsers: 'Users by cost',
-      count_one: '{{shown}} request',
-      count_other: '{{shown}} requests',
+      count_one: '{{count}} request',
+      count_other: '{{count}} requests',
       open: 'Open',
       steps: {
         node: 'Connect a node',

@@ -100,7 +100,7 @@ export const payments = {
       what: 'Correction',
       of: 'Top-up of',
       wallet: 'Effect on the wallet',
-      missed: 'No event had reported it. Its state is now: {{state}}',
+      missed: 'No event had reported it. State after it: {{state}}',
       none: 'No corrections',
       noneSentence:
         'Every event of the processor arrived. Differences that a comparison corrects appear here.',

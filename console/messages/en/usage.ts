@@ -74,8 +74,8 @@ export const usage = {
         'A second upstream was asked, and another one answered first. You pay for these requests, ' +
         'customers do not. The cost is that of the route at that time.',
     },
-    answered_one: '{{shown}} succeeded request',
-    answered_other: '{{shown}} succeeded requests',
+    answered_one: '{{count}} succeeded request',
+    answered_other: '{{count}} succeeded requests',
     timesExplained:
       'The parts of a bar end at the p50, the p95 and the p99. New requests appear within minutes. ' +
       'Days and hours in UTC.',
@@ -100,8 +100,8 @@ export const usage = {
     showChart: 'Show as chart',
     others_one: '{{count}} other',
     others_other: '{{count}} others',
-    count_one: '{{shown}} request',
-    count_other: '{{shown}} requests',
+    count_one: '{{count}} request',
+    count_other: '{{count}} requests',
     dashed: 'Dashed: the same time in the previous period. Days and hours in UTC.',
     unsuccessful: 'Unsuccessful',
     receiptOf: 'Receipt of {{id}}',

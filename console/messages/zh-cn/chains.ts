@@ -28,7 +28,7 @@ export const chains: Translation<typeof english> = {
       resumeButton: '恢复入账',
       read: '读取到最新区块',
       block: '最后搜索的区块',
-      behind_other: '落后 {{shown}} 个区块',
+      behind_other: '落后 {{count}} 个区块',
       agreement: '两个服务的答复',
       agree: '一致',
       differ: '不一致',

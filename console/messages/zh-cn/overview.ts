@@ -21,7 +21,7 @@ export const overview: Translation<typeof english> = {
       others_other: '其他 {{count}} 个',
       topModels: '费用最高的模型',
       topUsers: '费用最高的用户',
-      count_other: '{{shown}} 个请求',
+      count_other: '{{count}} 个请求',
       open: '打开',
       steps: {
         node: '连接节点',

@@ -96,7 +96,7 @@ export const payments: Translation<typeof english> = {
       what: '更正内容',
       of: '充值用户',
       wallet: '对钱包的影响',
-      missed: '没有事件报告的变动，之后为“{{state}}”',
+      missed: '没有事件报告过此变动。更正后的状态：{{state}}',
       none: '没有更正',
       noneSentence: '支付处理商的所有事件均已送达。核对更正的差异会显示在这里。',
     },

@@ -62,7 +62,7 @@ export const people: Translation<typeof english> = {
       wallet: '钱包',
       frozen: '钱包已冻结，付清欠款后解冻。',
       month: '30 天用量',
-      requests_other: '{{shown}} 次请求',
+      requests_other: '{{count}} 次请求',
       sessions: '已登录的浏览器',
       keys: '密钥',
       entries: '最近账目',

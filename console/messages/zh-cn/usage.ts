@@ -75,7 +75,7 @@ export const usage: Translation<typeof english> = {
       explained:
         '已请求第二个上游，而另一个上游先应答。这些请求由你付费，客户不付费。成本按当时路由的成本计算。',
     },
-    answered_other: '{{shown}} 个成功的请求',
+    answered_other: '{{count}} 个成功的请求',
     timesExplained: '柱的各段分别止于 p50、p95 和 p99。新请求的用时会在几分钟内显示。日期和小时按 UTC 计。',
     split: '分组',
     splits: { model: '按模型', key: '按密钥' },
@@ -97,7 +97,7 @@ export const usage: Translation<typeof english> = {
     showTable: '显示为表格',
     showChart: '显示为图表',
     others_other: '其他 {{count}} 个',
-    count_other: '{{shown}} 次请求',
+    count_other: '{{count}} 次请求',
     dashed: '虚线：上一时段的同一时间。日期和小时按 UTC 计。',
     unsuccessful: '未成功',
     receiptOf: '{{id}} 的收据',

@@ -10,6 +10,7 @@ import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { Money } from '../../components/money.tsx';
 import { Banner, Failure, SkeletonRows } from '../../components/notice.tsx';
 import { useTitle } from '../../components/page-title.ts';
+import { FACT } from '../../components/table-types.ts';
 import { exactText } from '../../components/time.tsx';
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
@@ -222,12 +223,7 @@ function Endpoints({ model }: { model: Model }) {
   const columns: Column<Endpoint>[] = [
     { id: 'family', header: t('model.family'), cell: ({ row }) => family(row.original) },
     { id: 'path', header: t('model.path'), cell: ({ row }) => address(row.original) },
-    {
-      id: 'streaming',
-      header: t('model.streaming'),
-      meta: { fact: true },
-      cell: ({ row }) => streaming(row.original),
-    },
+    { id: 'streaming', header: t('model.streaming'), meta: FACT, cell: ({ row }) => streaming(row.original) },
   ];
   return (
     <section>

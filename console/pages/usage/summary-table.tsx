@@ -64,17 +64,16 @@ function useSeriesName(): (series: Series) => string {
 
 /** A day or hour with its models or keys, for phones. */
 function Card({ bucket, series, measure }: Omit<SummaryTableProps, 'buckets'> & { bucket: Bucket }) {
-  const { t, i18n } = useTranslation();
+  const { t } = useTranslation();
   const barText = useBarText();
   const nameOf = useSeriesName();
   const { textOf } = useAmountWords(measure);
   const { requests, cost } = bucket.sums;
-  const shown = new Intl.NumberFormat(i18n.language).format(requests);
   return (
     <div className="flex flex-col gap-1 text-table">
       <div className="flex justify-between gap-3">
         <span className="font-[550]">{barText(bucket.id)}</span>
-        <span className="text-ink-2">{t('usage.count', { count: requests, shown })}</span>
+        <span className="text-ink-2">{t('usage.count', { count: requests })}</span>
         <Money amount={cost} />
       </div>
       {series.map((one, index) => (

@@ -107,17 +107,16 @@ interface LegendProps {
 }
 
 function Legend({ percentiles, bar }: LegendProps) {
-  const { t, i18n } = useTranslation();
+  const { t } = useTranslation();
   const durationText = useDurationText();
   const barText = useBarText();
-  const number = new Intl.NumberFormat(i18n.language);
   const requests = percentiles?.requests ?? 0;
   return (
     <>
       <p className="mb-2 text-hint text-ink-3">
         {bar === undefined ? t('usage.wholeRange') : barText(bar)}
         {', '}
-        {t('usage.answered', { count: requests, shown: number.format(requests) })}
+        {t('usage.answered', { count: requests })}
       </p>
       <LeaderList>
         {PERCENTILES.map((name, index) => (

@@ -27,7 +27,6 @@ interface LegendProps {
 export function Legend({ search, measure, series, sums, bucket, asOf }: LegendProps) {
   const { t, i18n } = useTranslation();
   const barText = useBarText();
-  const number = new Intl.NumberFormat(i18n.language);
   const { textOf } = useAmountWords(measure);
   const [listed, setListed] = useState(false);
   const nameOf = ({ key, keys, label }: Series) =>
@@ -56,7 +55,7 @@ export function Legend({ search, measure, series, sums, bucket, asOf }: LegendPr
           </LeaderRow>
         ))}
         {listed && !bucket && <Members series={series} value={value} />}
-        <LeaderSum name={t('usage.count', { count: shown.requests, shown: number.format(shown.requests) })}>
+        <LeaderSum name={t('usage.count', { count: shown.requests })}>
           <Money amount={shown.cost} />
         </LeaderSum>
       </LeaderList>

@@ -4,6 +4,7 @@ import { useQuery } from 'urql';
 import { Button } from '../../../components/button.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
+import { FACT } from '../../../components/table-types.ts';
 import { Day } from '../../../components/time.tsx';
 import { useTranslation } from '../../../translation.ts';
 import { type GroupRatio, GroupsQuery } from '../models/documents.ts';
@@ -62,7 +63,7 @@ function GroupTable({ groups, onEdit }: GroupTableProps) {
         {
           id: 'since',
           header: t('admin.groups.since'),
-          meta: { fact: true },
+          meta: FACT,
           cell: ({ row }) => <Day at={row.original.updatedAt} />,
         },
         {

@@ -173,9 +173,8 @@ interface LegendProps extends Pick<HoursProps, 'models' | 'measure'> {
 
 /** Each series with its sum of the last 24 hours. */
 function Legend({ models: { totals }, measure, series }: LegendProps) {
-  const { t, i18n } = useTranslation();
+  const { t } = useTranslation();
   const { textOf } = useAmountWords(measure);
-  const shown = new Intl.NumberFormat(i18n.language).format(totals.requests);
   return (
     <div className="min-w-0">
       <p className="mb-2 text-hint text-ink-3">{t('usage.model')}</p>
@@ -194,7 +193,7 @@ function Legend({ models: { totals }, measure, series }: LegendProps) {
             {measure === 'cost' ? <Money amount={sums.cost} className="font-semibold" /> : textOf(sums)}
           </LeaderRow>
         ))}
-        <LeaderSum name={t('usage.count', { count: totals.requests, shown })}>
+        <LeaderSum name={t('usage.count', { count: totals.requests })}>
           <Money amount={totals.cost} />
         </LeaderSum>
       </LeaderList>

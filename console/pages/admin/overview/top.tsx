@@ -15,8 +15,7 @@ interface TopProps {
 
 /** The list. */
 export function Top({ title, groups, kind }: TopProps) {
-  const { t, i18n } = useTranslation();
-  const number = new Intl.NumberFormat(i18n.language);
+  const { t } = useTranslation();
   const largest = groups.toSorted((a, b) => Number(b.totals.cost) - Number(a.totals.cost)).slice(0, SHOWN);
   return (
     <section className="min-w-0">
@@ -27,10 +26,7 @@ export function Top({ title, groups, kind }: TopProps) {
           <LeaderRow
             key={key}
             name={<Name kind={kind} id={key} label={label} />}
-            note={t('admin.overview.count', {
-              count: totals.requests,
-              shown: number.format(totals.requests),
-            })}
+            note={t('admin.overview.count', { count: totals.requests })}
           >
             <Money amount={totals.cost} className="font-semibold" />
           </LeaderRow>

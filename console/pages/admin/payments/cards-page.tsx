@@ -8,6 +8,7 @@ import { DataTable } from '../../../components/data-table.tsx';
 import { LeaderList, LeaderRow } from '../../../components/leader-row.tsx';
 import { Money, moneyText } from '../../../components/money.tsx';
 import { Banner } from '../../../components/notice.tsx';
+import { FACT } from '../../../components/table-types.ts';
 import { Ago, Day } from '../../../components/time.tsx';
 import { useTranslation } from '../../../translation.ts';
 import { HealthWord } from '../health/health-word.tsx';
@@ -214,7 +215,7 @@ function Secrets({ secrets, onTask }: { secrets: readonly WebhookSecret[] } & Pi
         {
           id: 'added',
           header: t('payments.cards.added'),
-          meta: { fact: true },
+          meta: FACT,
           cell: ({ row }) => <Day at={row.original.createdAt} />,
         },
         {

@@ -143,9 +143,7 @@ function Reading({ chain }: Pick<ChainProps, 'chain'>) {
       <LeaderRow name={t('payments.chains.block')}>
         {scannedBlock === null ? t('state.none') : number.format(scannedBlock)}
         {scannedBlock !== null && behind > 0 && (
-          <div className="text-hint text-ink-3">
-            {t('payments.chains.behind', { count: behind, shown: number.format(behind) })}
-          </div>
+          <div className="text-hint text-ink-3">{t('payments.chains.behind', { count: behind })}</div>
         )}
       </LeaderRow>
       <LeaderRow name={t('payments.chains.agreement')}>

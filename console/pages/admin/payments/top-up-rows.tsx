@@ -1,8 +1,8 @@
 /** Tables of top-ups and of deposits of all users. */
 import { Link } from '@tanstack/react-router';
 import { type Column, DataTable } from '../../../components/data-table.tsx';
-import type { Sorting } from '../../../components/table-types.ts';
 import { decimalsOf, Money } from '../../../components/money.tsx';
+import { FACT, type Sorting } from '../../../components/table-types.ts';
 import { Stamp } from '../../../components/time.tsx';
 import { type TFunction, useTranslation } from '../../../translation.ts';
 import { TopUpState } from '../../wallet/top-up-state.tsx';
@@ -49,7 +49,7 @@ function columnsOf(t: TFunction, topUps: readonly AdminTopUp[], deposits: boolea
     {
       id: 'transaction',
       header: t('payments.topUp.transaction'),
-      meta: { fact: true },
+      meta: FACT,
       cell: ({ row }) => <TopUpReceipt topUp={row.original} />,
     },
   ];
@@ -99,7 +99,8 @@ function State({ topUp }: CellProps) {
 }
 
 function Confirmations({ topUp: { deposit } }: CellProps) {
-  if (!deposit) return null;
+  const { t } = useTranslation();
+  if (!deposit) return t('state.none');
   return (
     <span className="whitespace-nowrap">
       {deposit.confirmations} <span className="text-ink-3">/ {deposit.requiredConfirmations}</span>

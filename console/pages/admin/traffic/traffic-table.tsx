@@ -149,14 +149,14 @@ function Name({ subject, row: { subjectId: id, name }, tone }: NameProps) {
 const SWATCH = 'drawn size-2.5 flex-none rounded-[2px]';
 
 function Card({ row, words, name }: { row: TrafficRow; words: Words; name: ReactNode }) {
-  const { t, rate, number, times } = words;
+  const { t, rate, times } = words;
   const { requests, timings, extra } = row.figures;
   const duration = times(timings.duration);
   return (
     <div className="flex flex-col gap-1 text-table">
       <div className="flex justify-between gap-3">
         {name}
-        <span>{t('usage.count', { count: requests, shown: number.format(requests) })}</span>
+        <span>{t('usage.count', { count: requests })}</span>
       </div>
       <div className="flex flex-wrap justify-between gap-x-3 text-ink-2">
         {requests > 0 && <span>{t('usage.rateOf', { value: rate(row.figures) })}</span>}

@@ -242,6 +242,7 @@ function Credentials({ provider, onTask }: UpstreamProps) {
         card={(credential) => (
           <div className="flex items-center justify-between gap-3">
             <span className="min-w-0 flex-1 font-[550] break-words">{credential.label}</span>
+            <Enabled on={credential.enabled} />
             <code>…{credential.suffix}</code>
             {remove(credential)}
           </div>

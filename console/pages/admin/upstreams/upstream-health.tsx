@@ -126,7 +126,7 @@ function LastProbe({ health }: { health: Health }) {
         word={t(`admin.upstreams.health.faults.${word}`)}
       />
       <div className="text-hint text-ink-3">
-        {lastProbeStatus !== null && `HTTP ${lastProbeStatus}, `}
+        {lastProbeStatus !== null && `HTTP ${lastProbeStatus}${t('state.separator')}`}
         {durationText(lastProbeLatencyMs ?? 0)}
       </div>
     </LeaderRow>

@@ -7,6 +7,7 @@ import { Button } from '../../../components/button.tsx';
 import { type Column, DataTable } from '../../../components/data-table.tsx';
 import { EmptyFirst } from '../../../components/notice.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
+import { FACT } from '../../../components/table-types.ts';
 import { Tag } from '../../../components/tag.tsx';
 import { useEvery } from '../../../components/use-now.ts';
 import { useSorted } from '../../../components/use-sorted.ts';
@@ -127,7 +128,7 @@ function columnsOf(t: TFunction): Column<Provider>[] {
     {
       id: 'protocols',
       header: t('admin.protocols'),
-      meta: { fact: true },
+      meta: FACT,
       cell: ({ row }) => <Protocols provider={row.original} />,
     },
     {

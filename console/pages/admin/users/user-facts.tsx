@@ -137,9 +137,8 @@ export function WalletBalance({ user: { wallet } }: UserProps) {
 
 /** Requests and cost of the last 30 days, by model. */
 export function LastMonth({ user: { usageSummary } }: UserProps) {
-  const { t, i18n } = useTranslation();
-  const number = new Intl.NumberFormat(i18n.language);
-  const requests = (count: number) => t('admin.user.requests', { count, shown: number.format(count) });
+  const { t } = useTranslation();
+  const requests = (count: number) => t('admin.user.requests', { count });
   return (
     <section>
       <h2 className="mb-1 text-section">{t('admin.user.month')}</h2>

@@ -5,6 +5,7 @@ import { Button } from '../../../components/button.tsx';
 import { type Column, DataTable } from '../../../components/data-table.tsx';
 import { decimalsOf, Money } from '../../../components/money.tsx';
 import { StateWord } from '../../../components/state-word.tsx';
+import { FACT } from '../../../components/table-types.ts';
 import { Ago } from '../../../components/time.tsx';
 import { type TFunction, useTranslation } from '../../../translation.ts';
 import { lookOf, maskedOf, stateOf } from '../../keys/key-state.ts';
@@ -71,13 +72,13 @@ function keyColumns(
     {
       id: 'group',
       header: t('keys.group'),
-      meta: { fact: true },
+      meta: FACT,
       cell: ({ row }) => t(`groups.${row.original.group}`),
     },
     {
       id: 'used',
       header: t('keys.lastUsed'),
-      meta: { fact: true },
+      meta: FACT,
       cell: ({ row }) =>
         row.original.lastUsedAt === null ? t('state.never') : <Ago at={row.original.lastUsedAt} />,
     },

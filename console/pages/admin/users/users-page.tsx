@@ -11,9 +11,9 @@ import { EmptyFiltered } from '../../../components/notice.tsx';
 import { FIRST_PAGE, pageVariables } from '../../../components/search-parameters.ts';
 import { PageHead } from '../../../components/page-head.tsx';
 import { orderBy } from '../../../components/sort-order.ts';
-import type { Sorting } from '../../../components/table-types.ts';
 import { useSelection } from '../../../components/use-selection.ts';
 import { SearchField } from '../../../components/search-field.tsx';
+import { FACT, type Sorting } from '../../../components/table-types.ts';
 import { Tag } from '../../../components/tag.tsx';
 import { Day } from '../../../components/time.tsx';
 import { type TFunction, useTranslation } from '../../../translation.ts';
@@ -177,7 +177,7 @@ function columnsOf(
     {
       id: 'groups',
       header: t('admin.users.allowed'),
-      meta: { fact: true },
+      meta: FACT,
       cell: ({ row }) => <Groups user={row.original} />,
     },
     {
