@@ -90,6 +90,17 @@ describe('the configuration feed', () => {
     await change({ remove: many.map(({ id }) => ({ kind: 'ACCOUNT', id })) });
   });
 
+  it('sends no heartbeat with a revision whose changes the node has not received', async () => {
+    const { nodeId } = await registered('patient');
+    const node = new FeedNode(feed.follow(nodeId, null));
+    await node.reach(await latestRevision(money.em()));
+    const revision = await change({ upsert: [account('later')] });
+    await expect.poll(() => feed.revision).toBe(revision);
+    await node.reach(revision);
+    expect([...node.entries.keys()]).toContain('ACCOUNT later');
+    await node.stream.return?.();
+  });
+
   it('sends a snapshot, then every change as a delta, with matching checksums', async () => {
     const { nodeId } = await registered('follower');
     await change({ upsert: [account('one'), account('two')] });

@@ -157,6 +157,8 @@ export class ConfigFeed implements NodeFeed {
       // No await between reading the state and adding the stream: a change in between would be lost.
       const first = fromRevision === null ? this.#state.snapshot() : this.#state.since(fromRevision);
       this.#streams.set(stream.streamId, stream);
+      // Queued before later changes: a heartbeat must not name a revision that the node does not have yet.
+      stream.queue.push(this.#heartbeat());
       if (!first)
         throw requestError(
           'REVISION_GAP',
@@ -165,7 +167,6 @@ export class ConfigFeed implements NodeFeed {
       await resendRecalls(em, [stream]);
       const node = { publicKey, isPacked: stream.isPacked };
       for (const event of first) yield await eventFor(node, event, this.#readers);
-      yield this.#heartbeat();
       for (let event = await stream.queue.next(); event; event = await stream.queue.next()) {
         yield await eventFor(node, event, this.#readers);
       }
