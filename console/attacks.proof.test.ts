@@ -7,7 +7,7 @@ import { houseOfTests } from './test/visit.ts';
 const house = houseOfTests(watchPolicy);
 
 /** Signed-in pages on which nothing stands that somebody else could have written. */
-const WITHOUT_TEXTS = ['/admin/groups'];
+const WITHOUT_TEXTS = ['/admin/groups', '/admin/payments/corrections'];
 /** Controls that open a menu or a dialog, and how many of them are tried on a page. */
 const OPENERS = 'button[aria-haspopup], main table button';
 const OPENERS_MAX = 8;

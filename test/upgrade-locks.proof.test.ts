@@ -64,7 +64,7 @@ async function migrateBeside(name: string, first: string, second: string): Promi
   return held;
 }
 
-describe.each(['085-latency', '087-wallet-history', '089-folded-leases'])(
+describe.each(['085-latency', '087-wallet-history', '089-folded-leases', '053-shared-sums'])(
   'an upgrade from before %s',
   (name) => {
     it('waits for a grant, which locks accounts first, before it works, and both end', async () => {
@@ -78,13 +78,13 @@ describe.each(['085-latency', '087-wallet-history', '089-folded-leases'])(
   },
 );
 
-describe('an upgrade from before 091-extra-requests', () => {
+describe('an upgrade from before 091-extra-requests to before 053-shared-sums', () => {
   it('ends while a transaction writes to the tables of the ledger', async () => {
     await migrate(database.url, before('091-extra-requests'));
     await traffic.query('begin');
     const tables = 'wallet_lease, ledger_account, ledger_entry, usage_entry, wallet, node_journal';
     await traffic.query(`lock table ${tables} in row exclusive mode`);
-    await migrate(database.url);
+    await migrate(database.url, before('053-shared-sums'));
     await traffic.query('commit');
   });
 });
