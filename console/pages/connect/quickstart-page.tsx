@@ -18,6 +18,10 @@ import { Newest } from './newest-request.tsx';
 import type { Snippet } from './set-up.tsx';
 import type { NewKey } from './use-new-key.ts';
 
+/** While the keys load, the steps have about the heights that they have with a key: nothing moves then. */
+const KEY_HEIGHT = 'h-[63px]';
+const SETTINGS_HEIGHT = 'h-[52px]';
+
 /** The page. */
 export function QuickstartPage() {
   const { t } = useTranslation();
@@ -45,7 +49,7 @@ export function QuickstartPage() {
               onMade={setMade}
             />
           )}
-          {!data && !error && <SkeletonRows rows={1} />}
+          {!data && !error && <SkeletonRows rows={1} height={KEY_HEIGHT} />}
           {!data && error && (
             <Failure
               title={t('quickstart.pageFailed')}
@@ -55,7 +59,13 @@ export function QuickstartPage() {
             />
           )}
         </Step>
-        <Rest {...{ keyId, client }} secret={made?.secret} known={preset?.clientSnippets} />
+        {data || error ? (
+          <Rest {...{ keyId, client }} secret={made?.secret} known={preset?.clientSnippets} />
+        ) : (
+          <Step number={3} title={t('quickstart.step3', { name })}>
+            <SkeletonRows rows={10} height={SETTINGS_HEIGHT} />
+          </Step>
+        )}
       </ol>
     </>
   );
