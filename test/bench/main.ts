@@ -35,6 +35,10 @@ const OUTPUT = join(import.meta.dirname, '..', '..', '.bench');
 const STREAMS_PER_WALLET = 50;
 /** Customers, so that no wallet reaches its limit of concurrent requests. */
 const WALLETS_MIN = 8;
+/** Registrations from one address are limited. For more streams the limits of a wallet are raised. */
+const WALLETS_MAX = 20;
+/** The highest limit of requests in progress that can be configured. */
+const CONCURRENT_REQUESTS_MAX = 10_000;
 const MUCH_MONEY = '1000000';
 const PROTOCOLS: Readonly<Record<Format, string>> = {
   ...{ chat: 'CHAT_COMPLETIONS', responses: 'RESPONSES' },
@@ -74,10 +78,24 @@ async function startGateway({
     ...(other && { nodeEntries: ['data-plane/main.ts', other.nodeEntry] }),
   });
   await addUpstreams(house, origin);
-  const wallets = Math.max(WALLETS_MIN, ...options.streams.map((count) => count / STREAMS_PER_WALLET));
+  const streams = Math.max(0, ...options.streams);
+  const wallets = Math.min(WALLETS_MAX, Math.max(WALLETS_MIN, streams / STREAMS_PER_WALLET));
   const keys: string[] = [];
   while (keys.length < wallets) keys.push((await addCustomer(house, MUCH_MONEY)).key);
+  if (streams > keys.length * STREAMS_PER_WALLET) await raiseLimits(house);
   return { house, keys };
+}
+
+/** Sets the limits of requests in progress per wallet and per key to their highest values. */
+async function raiseLimits(house: House): Promise<void> {
+  const limits = {
+    concurrentRequestsPerWallet: CONCURRENT_REQUESTS_MAX,
+    concurrentRequestsPerKey: CONCURRENT_REQUESTS_MAX,
+  };
+  const document = JSON.stringify({ version: 1, limits });
+  const input = { document, secrets: [], dryRun: false, reason: 'benchmark' };
+  await house.admin.mutate('adminConfigurationApply', input, 'state');
+  await house.applied();
 }
 
 /** The measured targets: the references, then the nodes. */

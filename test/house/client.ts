@@ -80,6 +80,7 @@ const INPUT_TYPES: Record<string, string> = {
   apiKeyGraceEnd: 'IdInput',
   apiKeyReveal: 'IdInput',
   messageStop: 'IdInput',
+  adminConfigurationApply: 'AdminConfigurationInput',
   adminModelRoutingSet: 'AdminModelRoutingInput',
   adminStorefrontSet: 'AdminStorefrontInput',
   adminPersonalIntelligenceSet: 'AdminPersonalIntelligenceInput',
