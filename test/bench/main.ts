@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: compares this gateway with a bare Fastify pass-through and with node:http + undici, in one
  * run on one machine; then measures one wallet over two nodes. Each process reports its own CPU time. Added
- * latency is the time beyond that of a request directly to the upstream.
+ * latency is the time beyond that of a request directly to the upstream. `--endurance` measures memory alone.
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
@@ -26,6 +26,8 @@ import { profiled } from './requests/processes.ts';
 import { memoryTable, profileTable, requestTable } from './requests/report.ts';
 import { HOLDING_MODEL, MODELS, PACED_MODEL, workloads } from './requests/workloads.ts';
 import type { Workload } from './requests/workloads.ts';
+import { measureEndurance } from './endurance.ts';
+import { enduranceTable } from './endurance-figures.ts';
 import { walletTable } from './table.ts';
 import { measureWallet } from './wallet.ts';
 
@@ -165,22 +167,32 @@ async function run(dataDir: string, bench: Bench): Promise<void> {
   if (options.workloads.length > 0 || options.profile !== undefined)
     Object.assign(results, await measureGateway(bench));
   if (options.wallet) {
-    const wallet = await measureWallet(await anotherDatabase(bench.databaseUrl), bench.origin);
+    const databaseUrl = await anotherDatabase(bench.databaseUrl, 'bench_wallet');
+    const wallet = await measureWallet(databaseUrl, bench.origin);
     process.stdout.write(`${walletTable(wallet)}\n`);
     Object.assign(results, { wallet });
+  }
+  if (options.endurance) {
+    const { origin, postgresPid } = bench;
+    const databaseUrl = await anotherDatabase(bench.databaseUrl, 'bench_endurance');
+    const setting = { databaseUrl, postgresPid, origin, execArgv: PRELOAD };
+    const endurance = await measureEndurance(setting, options.endurance);
+    process.stdout.write(`\n${enduranceTable(endurance)}\n`);
+    if (endurance.faults.length > 0) process.exitCode = 1;
+    Object.assign(results, { endurance });
   }
   mkdirSync(OUTPUT, { recursive: true });
   writeFileSync(join(OUTPUT, 'results.json'), JSON.stringify(results, null, 2));
 }
 
-/** Creates an empty database for the second house. */
-async function anotherDatabase(url: string): Promise<string> {
+/** Creates an empty database for another house. */
+async function anotherDatabase(url: string, name: string): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  await client.query('create database bench_wallet');
+  await client.query(`create database ${name}`);
   await client.end();
   const another = new URL(url);
-  another.pathname = '/bench_wallet';
+  another.pathname = `/${name}`;
   return another.href;
 }
 

@@ -50,10 +50,12 @@ function report(): void {
   const delayP99Ms = delay.percentile(99) / NANOS_PER_MS;
   const delayMaxMs = delay.max / NANOS_PER_MS;
   const { user, system } = process.cpuUsage();
+  const { rss, heapUsed } = process.memoryUsage();
   process.send?.({
     type: 'usage',
     cpuMicros: user + system,
-    residentBytes: process.memoryUsage.rss(),
+    residentBytes: rss,
+    heapUsedBytes: heapUsed,
     peakBytes: process.resourceUsage().maxRSS * 1024,
     pauseMs,
     delayP99Ms,

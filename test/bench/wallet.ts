@@ -170,8 +170,8 @@ async function counts({ database }: House): Promise<Counts> {
 }
 
 /** Waits until no node has usage to report. */
-async function settled(house: House): Promise<void> {
-  const until = performance.now() + SETTLED_WITHIN_MS;
+export async function settled(house: House, withinMs = SETTLED_WITHIN_MS): Promise<void> {
+  const until = performance.now() + withinMs;
   for (;;) {
     const backlogs = await Promise.all(house.nodes.map(({ url }) => metric(url, 'gateway_usage_backlog')));
     if (backlogs.every((lines) => lines.every(({ value }) => value === 0))) return;
@@ -202,7 +202,8 @@ function since(before: readonly Bucket[], after: readonly Bucket[]): Bucket[] {
   return after.map(({ upTo, count }, at) => ({ upTo, count: count - (before[at]?.count ?? 0) }));
 }
 
-async function metric(url: string, name: string): Promise<{ label: string; value: number }[]> {
+/** The values of a metric of a node, each with its label "le". */
+export async function metric(url: string, name: string): Promise<{ label: string; value: number }[]> {
   const text = await (await fetch(`${url}/metrics`)).text();
   return text.split('\n').flatMap((line) => {
     const match = /^(\w+)(?:\{le="([^"]+)"\})? (\S+)$/.exec(line);

@@ -24,10 +24,25 @@ export interface Repeated {
   question: Question;
 }
 
+/** A load of so many requests that their times are not kept. */
+export interface LongLoad {
+  /** Number of answers. Failed requests are sent again. */
+  requests: number;
+  atOnce: number;
+  /** Upper bound of the rate; by default there is none. */
+  perSecond?: number;
+  /** Called after each answer with the number of answers. */
+  onAnswer: (answered: number) => unknown;
+}
+
 /** Connections of a load with a rate. */
 const CONNECTIONS = 128;
 /** Streams that are opened at once. A node keeps 512 connections of one address that have sent no key yet. */
 const OPENED_AT_ONCE = 500;
+/** Failed requests after which a long load gives up. */
+const FAILURES_MAX = 100;
+/** Time that a bounded load may catch up after a pause, in ms. */
+const CATCH_UP_MS = 100;
 
 /** Sends the whole load. Throws on any answer that is not complete. */
 export async function runLoad(target: Target, what: Repeated, load: Load): Promise<Times> {
@@ -43,7 +58,49 @@ export async function runLoad(target: Target, what: Repeated, load: Load): Promi
   return times;
 }
 
-type Send = (dueAt: number, times: Times) => Promise<void>;
+/** Sends a long load in closed loops. Returns the messages of failed requests; throws if they are many. */
+export async function runLongLoad(target: Target, what: Repeated, load: LongLoad): Promise<string[]> {
+  const { requests, atOnce: connections, perSecond, onAnswer } = load;
+  const pool = new Pool(target.url, { connections, pipelining: 1, bodyTimeout: 0, headersTimeout: 0 });
+  const send = sender(pool, target, what);
+  const nextTurn = turnsAt(perSecond);
+  const failures: string[] = [];
+  let begun = 0;
+  let answered = 0;
+  const fail = (error: unknown): boolean => {
+    failures.push(String(error));
+    if (failures.length > FAILURES_MAX) throw new Error(`Too many requests failed: ${failures[0]}`);
+    begun -= 1;
+    return false;
+  };
+  const client = async (): Promise<void> => {
+    while (begun < requests) {
+      begun += 1;
+      await nextTurn();
+      const isAnswered = await send(performance.now()).then(() => true, fail);
+      if (isAnswered) onAnswer((answered += 1));
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: connections }, client));
+  } finally {
+    await pool.close();
+  }
+  return failures;
+}
+
+/** Resolves at most `perSecond` times a second. */
+function turnsAt(perSecond: number | undefined): () => Promise<void> {
+  if (perSecond === undefined) return () => Promise.resolve();
+  let turn = performance.now();
+  return async () => {
+    const now = performance.now();
+    turn = Math.max(turn + 1_000 / perSecond, now - CATCH_UP_MS);
+    if (turn > now) await sleep(turn - now);
+  };
+}
+
+type Send = (dueAt: number, times?: Times) => Promise<void>;
 
 async function inLoops(send: Send, load: Load & { kind: 'closed' }, times: Times): Promise<void> {
   let started = 0;
@@ -87,8 +144,8 @@ function sender(pool: Pool, target: Target, { client, question }: Repeated): Sen
     }
     if (answer.statusCode !== 200 || !text.includes(end))
       throw new Error(`${target.name} answered ${answer.statusCode}: ${text.slice(0, 300)}`);
-    times.firstByte.push(firstAt - dueAt);
-    times.whole.push(performance.now() - dueAt);
+    times?.firstByte.push(firstAt - dueAt);
+    times?.whole.push(performance.now() - dueAt);
   };
 }
 

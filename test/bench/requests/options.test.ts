@@ -17,11 +17,21 @@ describe('the arguments of the benchmark', () => {
     expect(read('--streams', '0')).toMatchObject({ streams: [] });
   });
 
+  it('measure the memory of many requests alone, with a bound of their rate if there is one', () => {
+    const alone = { workloads: [], rounds: 5, streams: [], wallet: false };
+    expect(read('--endurance', '1000')).toEqual({ ...alone, endurance: { requests: 1_000 } });
+    const bound = { requests: 1_000, perSecond: 50 };
+    expect(read('--endurance', '1000', '--per-second', '50')).toEqual({ ...alone, endurance: bound });
+  });
+
   it.each([
     [['--workload', 'unknown'], 'There is no workload "unknown"'],
     [['--profile', 'unknown'], 'There is no workload "unknown"'],
     [['--rounds', '0'], '--rounds must be'],
     [['--streams', '1.5'], '--streams must be'],
+    [['--endurance', '99'], '--endurance must be'],
+    [['--endurance', '100', '--per-second', '0'], '--per-second must be'],
+    [['--per-second', '50'], '--per-second is for --endurance'],
     [['walet'], '"walet" is no command'],
   ])('are refused with the reason if they are %j', (args, reason) => {
     expect(() => read(...args)).toThrow(reason);

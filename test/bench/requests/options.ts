@@ -2,6 +2,13 @@
 import { parseArgs } from 'node:util';
 import { USUAL } from './workloads.ts';
 
+/** A measurement of the memory of many requests. */
+export interface EndurancePlan {
+  requests: number;
+  /** Upper bound of the rate, so that other work can run beside it; by default there is none. */
+  perSecond?: number;
+}
+
 /** The choices of one run. */
 export interface BenchOptions {
   /** Names of workloads. */
@@ -15,10 +22,13 @@ export interface BenchOptions {
   compare?: string;
   /** A workload that is profiled instead of measured. */
   profile?: string;
+  endurance?: EndurancePlan;
 }
 
 /** Rounds that a target is decided by. */
 const ROUNDS = '5';
+/** Requests of an endurance run: at least one for each sample of memory. */
+const ENDURANCE_MIN = 100;
 
 /** The text of `--help`. */
 export function helpText(names: readonly string[]): string {
@@ -32,6 +42,8 @@ Every request is charged and durable. Nothing else may run on the machine.
   --streams N       measures the memory of N open streams; may be repeated (1000; 0 for none)
   --compare REF     measures the node of another commit as well, in turn with that of this checkout
   --profile NAME    lists the functions of the node that take most time in this workload, and measures nothing
+  --endurance N     measures only the memory of the gateway while it answers N short requests
+  --per-second R    sends at most R of these requests a second (default: no bound)
   wallet            measures only one wallet over two nodes, at 1,000 requests a second
 
 Workloads: ${names.map((name) => (USUAL.includes(name) ? name : `${name} (only if named)`)).join('; ')}.
@@ -49,6 +61,8 @@ export function readOptions(args: string[], names: readonly string[]): BenchOpti
       streams: { type: 'string', multiple: true },
       compare: { type: 'string' },
       profile: { type: 'string' },
+      endurance: { type: 'string' },
+      'per-second': { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -61,15 +75,29 @@ export function readOptions(args: string[], names: readonly string[]): BenchOpti
   const unknown = named.filter((name) => !names.includes(name));
   if (unknown.length > 0)
     throw new Error(`There is no workload "${unknown.join('", "')}". Name one of: ${names.join('; ')}.`);
+  const endurance = enduranceOf(values.endurance, values['per-second']);
+  const isAlone = isWallet || endurance !== undefined;
   return {
-    workloads: isWallet ? [] : (values.workload ?? [...USUAL]),
+    workloads: isAlone ? [] : (values.workload ?? [...USUAL]),
     rounds: whole('rounds', values.rounds, 1),
-    streams: (values.streams ?? (isWallet || named.length > 0 ? [] : ['1000']))
+    streams: (values.streams ?? (isAlone || named.length > 0 ? [] : ['1000']))
       .map((text) => whole('streams', text, 0))
       .filter((count) => count > 0),
-    wallet: isWallet || (named.length === 0 && values.compare === undefined),
+    wallet: isWallet || (!isAlone && named.length === 0 && values.compare === undefined),
+    ...(endurance && { endurance }),
     ...(values.compare !== undefined && { compare: values.compare }),
     ...(values.profile !== undefined && { profile: values.profile }),
+  };
+}
+
+function enduranceOf(requests?: string, perSecond?: string): EndurancePlan | undefined {
+  if (requests === undefined) {
+    if (perSecond === undefined) return undefined;
+    throw new Error('--per-second is for --endurance.');
+  }
+  return {
+    requests: whole('endurance', requests, ENDURANCE_MIN),
+    ...(perSecond !== undefined && { perSecond: whole('per-second', perSecond, 1) }),
   };
 }
 

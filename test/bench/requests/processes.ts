@@ -7,6 +7,7 @@ import type { Heavy } from '../profile.ts';
 export interface Usage {
   cpuMicros: number;
   residentBytes: number;
+  heapUsedBytes: number;
   /** The longest pause of the garbage collector since the last report, in ms. */
   pauseMs: number;
   /** The 99th percentile of the delay of the event loop since the last report, in ms. */
@@ -68,13 +69,42 @@ function ask<Answer>({ child }: HouseProcess, question: string, type: string): P
 export function treeMicros(pid: number): number | undefined {
   const stats = allStats();
   if (!stats.has(pid)) return undefined;
-  let micros = 0;
+  return treeOf(pid, stats).reduce((sum, id) => sum + (stats.get(id)?.micros ?? 0), 0);
+}
+
+/**
+ * Memory of a process and all its descendants in bytes: their private pages, and once the shared pages, which
+ * are those of the process that has most of them; undefined where there is no `/proc`.
+ */
+export function treeBytes(pid: number): number | undefined {
+  const pages = treeOf(pid, allStats()).flatMap((id) => pagesOf(id) ?? []);
+  if (pages.length === 0) return undefined;
+  const own = pages.reduce((sum, { anonymous }) => sum + anonymous, 0);
+  return own + Math.max(...pages.map(({ shared }) => shared));
+}
+
+/** The process and all its descendants. */
+function treeOf(pid: number, stats: ReadonlyMap<number, Stat>): number[] {
+  const tree: number[] = [];
   const queue = [pid];
   for (let parent = queue.pop(); parent !== undefined; parent = queue.pop()) {
-    micros += stats.get(parent)?.micros ?? 0;
+    tree.push(parent);
     for (const [id, stat] of stats) if (stat.parent === parent) queue.push(id);
   }
-  return micros;
+  return tree;
+}
+
+/** Its pages in bytes: https://man7.org/linux/man-pages/man5/proc_pid_status.5.html */
+function pagesOf(pid: number): { anonymous: number; shared: number } | undefined {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const bytes = (name: string): number =>
+      Number(new RegExp(String.raw`^${name}:\s+(\d+) kB$`, 'm').exec(status)?.[1] ?? 0) * 1_024;
+    return { anonymous: bytes('RssAnon'), shared: bytes('RssFile') + bytes('RssShmem') };
+  } catch {
+    // The process ended in the meantime.
+    return undefined;
+  }
 }
 
 interface Stat {
