@@ -18,7 +18,7 @@ import { syncTimes } from './requests/disk.ts';
 import { FORMATS } from './requests/formats.ts';
 import type { Format } from './requests/formats.ts';
 import { runLoad } from './requests/load.ts';
-import { DIRECT, GATEWAY, REFERENCE, measure, measureMemory } from './requests/measure.ts';
+import { DIRECT, GATEWAY, REFERENCE, measure, measureMemory, warmUp } from './requests/measure.ts';
 import type { Measured } from './requests/measure.ts';
 import { helpText, readOptions } from './requests/options.ts';
 import type { BenchOptions } from './requests/options.ts';
@@ -121,7 +121,7 @@ async function startTargets(bench: Bench, house: House, keys: string[]): Promise
 async function profile(targets: readonly Measured[], workload: Workload): Promise<string> {
   const node = targets.find(({ name }) => name === GATEWAY);
   if (!node?.process) throw new Error('There is no node to profile.');
-  await runLoad(node, workload, workload.load);
+  await warmUp(node, workload);
   const work = async (): Promise<void> => {
     for (let round = 0; round < 3; round += 1) await runLoad(node, workload, workload.load);
   };

@@ -4,6 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { ALLOCATOR } from '../../control-plane/local/variables.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const READY_WITHIN_MS = 60_000;
@@ -42,7 +43,13 @@ export interface ProcessOptions {
 export async function startProcess(options: ProcessOptions): Promise<HouseProcess> {
   const child = fork(join(ROOT, options.entry), options.args ?? [], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...options.env },
+    env: {
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      // As in every way to start a plane.
+      ...ALLOCATOR,
+      ...options.env,
+    },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     execArgv: options.execArgv ?? [],
   });

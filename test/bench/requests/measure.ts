@@ -64,10 +64,11 @@ export const DIRECT = 'upstream';
 export const GATEWAY = 'gateway';
 
 /**
- * Each target first serves the load this many times unmeasured, so that its code is compiled. After 12,000
- * requests much of it is not yet, after 30,000 nearly all is.
+ * Each target first serves the load unmeasured, at least this many times and this long, so that its code is
+ * compiled. After 12,000 requests much of it is not yet, after 30,000 nearly all is.
  */
 const WARM_UPS = { closed: 5, rate: 2 };
+const WARM_UP_MS = 20_000;
 
 /** Measures one workload. The order of the targets is turned in every round. */
 export async function measure(
@@ -75,14 +76,20 @@ export async function measure(
   workload: Workload,
   rounds: number,
 ): Promise<Row[]> {
-  for (let warmUp = 0; warmUp < WARM_UPS[workload.load.kind]; warmUp += 1)
-    for (const target of targets) await runLoad(target, workload, workload.load);
+  for (const target of targets) await warmUp(target, workload);
   const results = new Map(targets.map(({ name }) => [name, [] as Round[]]));
   for (let round = 0; round < rounds; round += 1) {
     const order = round % 2 === 0 ? targets : targets.toReversed();
     for (const target of order) results.get(target.name)?.push(await measureOnce(target, workload));
   }
   return targets.filter(({ process }) => process).map(({ name }) => rowOf(name, workload, results));
+}
+
+/** Serves the workload unmeasured, until the code is compiled. */
+export async function warmUp(target: Measured, workload: Workload): Promise<void> {
+  const from = performance.now();
+  for (let load = 0; load < WARM_UPS[workload.load.kind] || performance.now() - from < WARM_UP_MS; load += 1)
+    await runLoad(target, workload, workload.load);
 }
 
 async function measureOnce(target: Measured, workload: Workload): Promise<Round> {
