@@ -20,14 +20,14 @@ export interface Sample {
   backlog: number;
 }
 
-/** What the database has after the run. Amounts are in micro-USD. */
+/** Counts and sums of the database after the run. Amounts are in micro-USD. */
 export interface Charges {
   /** Rows of the usage log. */
   rows: number;
   charges: number;
   /** Sum of all charges. */
   charged: number;
-  /** What the ledger has on the accounts of revenue. */
+  /** Sum of the ledger's accounts of revenue. */
   revenue: number;
   /** Sum of all accounts of the ledger, which must be 0. */
   balance: number;
