@@ -58,6 +58,7 @@ import { Quirks } from './055-quirks.ts';
 import { Routing } from './056-routing.ts';
 import { Probing } from './057-probing.ts';
 import { AttemptCards } from './058-attempt-cards.ts';
+import { NamedFacts } from './059-named-facts.ts';
 import { StoredState } from './060-stored-state.ts';
 import { ForgottenCards } from './061-forgotten-cards.ts';
 import { SpendAlerts } from './062-spend-alerts.ts';
@@ -137,6 +138,7 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '056-routing', class: Routing },
   { name: '057-probing', class: Probing },
   { name: '058-attempt-cards', class: AttemptCards },
+  { name: '059-named-facts', class: NamedFacts },
   { name: '060-stored-state', class: StoredState },
   { name: '061-forgotten-cards', class: ForgottenCards },
   { name: '062-spend-alerts', class: SpendAlerts },

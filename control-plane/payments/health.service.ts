@@ -7,6 +7,7 @@ import type { HealthStatus } from '../graphql/enums.ts';
 import { query, sql, toDate } from '../database/sql.ts';
 import { offersCard, paymentSettings } from './settings.service.ts';
 import type { PaymentSettingsRow } from './settings.entity.ts';
+import type { TopUpState } from './topup.rules.ts';
 
 /** The processor counts as down if its last call failed, and none succeeded for this time, in ms. */
 const DOWN_MS = 10 * 60_000;
@@ -20,6 +21,8 @@ export interface Correction {
   id: string;
   topUpId: string | null;
   detail: string;
+  /** State of the top-up afterwards; null if no top-up is known. */
+  state: TopUpState | null;
   /** Micro-USD that the wallet gained, negative for losses; null if no money moved. */
   amount: Micros | null;
   foundAt: Date;
@@ -52,17 +55,19 @@ export async function listCorrections(em: EntityManager): Promise<Correction[]> 
     id: string;
     top_up_id: string | null;
     detail: string;
+    state: TopUpState | null;
     amount: string | null;
     found_at: string;
   }>(
     em,
-    sql`select id, top_up_id, detail, amount::text, found_at from payment_correction
+    sql`select id, top_up_id, detail, state, amount::text, found_at from payment_correction
       order by id desc limit ${LISTED_MAX}`,
   );
   return rows.map((row) => ({
     id: row.id,
     topUpId: row.top_up_id,
     detail: row.detail,
+    state: row.state,
     amount: row.amount === null ? null : BigInt(row.amount),
     foundAt: toDate(row.found_at),
   }));

@@ -31,8 +31,7 @@ import {
 } from './settings.type.ts';
 import type { TopUpRow } from './topup.entity.ts';
 import { topUpsByIds } from './topup.queries.ts';
-import type { TopUpState } from './topup.rules.ts';
-import { TopUp, TopUpStateEnum } from './topup.type.ts';
+import { TopUp } from './topup.type.ts';
 
 /** Payment methods that are offered to customers. Each method adds its own terms. */
 @Resolver(() => PaymentOptions)
@@ -64,19 +63,9 @@ export class AdminPaymentSettingsResolver {
   }
 }
 
-/** The top-up of a correction, and its state. */
+/** The top-up of a correction. */
 @Resolver(() => PaymentCorrection)
 export class PaymentCorrectionFields {
-  @FieldResolver(() => TopUpStateEnum, {
-    nullable: true,
-    description: 'State of the top-up after the correction; null if the correction does not name it.',
-  })
-  state(@Root() { detail }: PaymentCorrection): TopUpState | null {
-    // Only the text is stored. It ends with the state.
-    const [, word = ''] = /; now (\w+)\.$/.exec(detail) ?? [];
-    return isState(word) ? word : null;
-  }
-
   @FieldResolver(() => TopUp, { nullable: true, description: 'The top-up that was corrected.' })
   async topUp(@Root() { topUpId }: PaymentCorrection, @Ctx() { batches }: Context): Promise<TopUpRow | null> {
     return topUpId ? ((await batches.load(topUpsByIds, topUpId)) ?? null) : null;
@@ -139,5 +128,3 @@ function changeOf(context: Context): SettingsChange {
 async function changed(work: () => Promise<PaymentSettingsRow>): Promise<PaymentSettingsPayload> {
   return outcome({ settings: null }, async () => ({ settings: await work() }));
 }
-
-const isState = (word: string): word is TopUpState => Object.hasOwn(TopUpStateEnum, word);

@@ -4,8 +4,8 @@ import { Field, ID, InputType, Int, ObjectType } from 'type-graphql';
 import { UserError } from '../graphql/errors.ts';
 import { DateTime, Money, WebAddress } from '../graphql/scalars.ts';
 import { DepositOption } from './crypto/crypto.type.ts';
-import { TopUpMethodEnum } from './topup.type.ts';
-import type { TopUpMethod } from './topup.rules.ts';
+import { TopUpMethodEnum, TopUpStateEnum } from './topup.type.ts';
+import type { TopUpMethod, TopUpState } from './topup.rules.ts';
 
 /** Terms of top-ups by card. */
 @ObjectType({ description: 'Terms of top-ups by card.' })
@@ -128,6 +128,12 @@ export class PaymentCorrection {
 
   @Field(() => String, { description: 'What was corrected, in English.' })
   detail!: string;
+
+  @Field(() => TopUpStateEnum, {
+    nullable: true,
+    description: 'State of the top-up after the correction; null if it is not known.',
+  })
+  state!: TopUpState | null;
 
   @Field(() => Money, { nullable: true, description: 'What the wallet gained; negative for losses.' })
   amount!: bigint | null;

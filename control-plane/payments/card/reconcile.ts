@@ -169,8 +169,8 @@ async function correct(em: EntityManager, facts: ProcessorFacts, { log }: Reconc
     const detail = `${formatDollars(amount)} US dollars that no event had reported; now ${state}.`;
     await query(
       inner,
-      sql`insert into payment_correction (id, top_up_id, kind, detail, amount)
-      values (${newId('fix')}, ${topUpId}, 'MISSED_EVENT', ${detail}, ${amount})`,
+      sql`insert into payment_correction (id, top_up_id, kind, detail, amount, state)
+      values (${newId('fix')}, ${topUpId}, 'MISSED_EVENT', ${detail}, ${amount}, ${state})`,
     );
     return { topUpId, detail };
   });

@@ -38,6 +38,8 @@ export const ChainSchema = defineEntity({
     /** When credits stopped; null if they are made. */
     frozenAt: p.datetime().nullable(),
     frozenReason: p.text().nullable(),
+    /** Number of the block that left the chain after a deposit of it was credited. */
+    frozenBlock: p.bigint('number').nullable(),
     failures: p.integer(),
   },
 });

@@ -121,11 +121,15 @@ export async function storeTrouble(
   );
 }
 
-/** Stops the credits of a chain until an administrator resumes them. */
-export async function freezeChain(em: EntityManager, chainId: number, reason: string): Promise<void> {
+/** Stops the credits of a chain, because it lost a block, until an administrator resumes them. */
+export async function freezeChain(
+  em: EntityManager,
+  chainId: number,
+  { block, reason }: { block: number; reason: string },
+): Promise<void> {
   await query(
     em,
-    sql`update crypto_chain set frozen_at = now(), frozen_reason = ${reason}
+    sql`update crypto_chain set frozen_at = now(), frozen_reason = ${reason}, frozen_block = ${block}
     where chain_id = ${chainId} and frozen_at is null`,
   );
 }

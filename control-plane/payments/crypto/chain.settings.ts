@@ -155,7 +155,7 @@ export async function resumeChain(
     const before = await chainOf(inner, chainId);
     const resumed = await queryOne(
       inner,
-      sql`update crypto_chain set frozen_at = null, frozen_reason = null, due_at = now()
+      sql`update crypto_chain set frozen_at = null, frozen_reason = null, frozen_block = null, due_at = now()
       where chain_id = ${chainId} and frozen_at is not null returning chain_id`,
     );
     if (!resumed) throw new UserFailure('CONFLICT', 'This chain is not frozen.', 'chainId');

@@ -1,6 +1,6 @@
 /** Deposits on blockchains on the API: offered tokens, addresses, deposits, and settings. */
 import 'reflect-metadata';
-import { Arg, Ctx, FieldResolver, Int, Mutation, Resolver, Root } from 'type-graphql';
+import { Arg, Ctx, FieldResolver, Mutation, Resolver, Root } from 'type-graphql';
 import { AdminQuery } from '../../graphql/admin-query.ts';
 import { actorOf, Authorized, viewerOf } from '../../graphql/context.ts';
 import type { Context } from '../../graphql/context.ts';
@@ -66,17 +66,9 @@ export class TopUpDepositResolver {
   }
 }
 
-/** Tokens of a chain, and the block that stopped its credits. */
+/** Tokens of a chain. */
 @Resolver(() => Chain)
 export class ChainResolver {
-  @FieldResolver(() => Int, {
-    nullable: true,
-    description: 'The block whose loss stopped its credits; null if they are not stopped.',
-  })
-  frozenBlock(@Root() { frozenReason }: ChainRow): number | null {
-    return blockIn(frozenReason ?? '');
-  }
-
   @FieldResolver(() => [ChainToken], { description: 'Its tokens.' })
   tokens(@Root() { chainId }: ChainRow, @Ctx() { em }: Context): Promise<TokenRow[]> {
     return em.find(TokenSchema, { chainId }, { orderBy: { symbol: 'asc', contract: 'asc' } });
@@ -146,10 +138,4 @@ function changeOf(context: Context): SettingsChange {
 
 async function changed(work: () => Promise<ChainRow>): Promise<ChainPayload> {
   return outcome({ chain: null }, async () => ({ chain: await work() }));
-}
-
-/** The block that the reason of a stop begins with. Only the text is stored. */
-function blockIn(reason: string): number | null {
-  const [, number] = /^Block (\d+) /.exec(reason) ?? [];
-  return number === undefined ? null : Number(number);
 }

@@ -1,5 +1,6 @@
 /** Tests of deposits on a real chain: found, confirmed and credited once, whatever chain and services do. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { pick } from '../../../test/control/app.ts';
 import { TOKEN } from '../../../test/control/chain.ts';
 import type { Disturbance } from '../../../test/control/chain.ts';
 import { CONFIRMATIONS, openDeposits } from '../../../test/control/deposits.ts';
@@ -139,8 +140,9 @@ describe('a reorganisation', () => {
     await confirm();
     expect(await statesOf(customer)).toEqual(['CONFIRMING']);
     const resume = `mutation ($input: AdminChainResumeInput!) { adminChainResume(input: $input) {
-      chain { frozenAt } userErrors { code } } }`;
-    await house.admin.send(resume, { input: { chainId: 31_337, reason: 'looked at' } });
+      chain { frozenAt frozenBlock } userErrors { code } } }`;
+    const resumed = await house.admin.send(resume, { input: { chainId: 31_337, reason: 'looked at' } });
+    expect(pick(resumed, 'adminChainResume', 'chain')).toEqual({ frozenAt: null, frozenBlock: null });
     await house.watch();
     expect(await statesOf(customer)).toEqual(['CREDITED']);
     expect(await customer.cash()).toBe('9.00');

@@ -182,5 +182,5 @@ async function lose(em: EntityManager, { chainId }: ChainRow, reference: string)
   if (state !== 'REVERSED') return;
   const block: BlockId = { number: row.blockNumber, hash: row.blockHash };
   const reason = `Block ${block.number} (${block.hash}) left the chain after a deposit of it was credited.`;
-  await freezeChain(em, chainId, reason);
+  await freezeChain(em, chainId, { block: block.number, reason });
 }
