@@ -118,7 +118,9 @@ function nginxFile(options: FrontOptions, [port, plainPort]: readonly [number, n
     `pid ${folder}/pid;`,
     `error_log ${folder}/error.log;`,
   ];
-  return [...around, 'events {}', 'http {', ...temporary, filled, '}', ''].join('\n');
+  return [...around, 'events { worker_connections 1024; }', 'http {', ...temporary, filled, '}', ''].join(
+    '\n',
+  );
 }
 
 async function listening(port: number, ended: () => boolean): Promise<void> {
