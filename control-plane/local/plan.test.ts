@@ -76,6 +76,11 @@ describe('the environment', () => {
     expect(environment).toMatchObject({ PATH: '/usr/bin', LOG_LEVEL: 'warn', METRICS_TOKEN: 'token' });
   });
 
+  it('lets large uploads wait in the folder of the node, unless TMPDIR is set', () => {
+    expect(nodeEnvironment(plan, {}).TMPDIR).toBe(path.join(folder, 'node'));
+    expect(nodeEnvironment(plan, { TMPDIR: '/large' }).TMPDIR).toBe('/large');
+  });
+
   it('contains its own settings for the control plane, and nothing of other programs or the node', () => {
     const environment = controlEnvironment(plan, { ...INHERITED, PGSSLMODE: 'require' }, 'postgres://own');
     expect(environment).toMatchObject({

@@ -77,10 +77,13 @@ export function controlEnvironment(
 
 /** The environment of the node, with the token that is in its file now. */
 export function nodeEnvironment(plan: Plan, inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const folder = path.join(plan.dataDir, 'node');
   return {
     ...nodeVariables(inherited),
     ...compileCache(plan),
-    DATA_DIR: path.join(plan.dataDir, 'node'),
+    DATA_DIR: folder,
+    // Large uploads wait there. The folder of the system may be small, or in memory.
+    TMPDIR: inherited.TMPDIR || folder,
     HOST: plan.host,
     DATA_PORT: String(plan.dataPort),
     CONTROL_URL: localUrl(plan.host, plan.nodePort ?? plan.controlPort),

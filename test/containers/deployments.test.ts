@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ALLOCATOR } from '../../control-plane/local/variables.ts';
 import { SECRET_VARIABLES } from '@gateway/shared/secret-files';
+import { readNodeSettings } from '../../data-plane/node/node-settings.ts';
 import { readDockerfile } from './dockerfile.ts';
 import { ofControl, ofNode } from './read-settings.ts';
 
@@ -119,6 +120,13 @@ describe('large uploads', () => {
       expect(read(file)).toContain(` TMPDIR=${folder}`);
     },
   );
+
+  it('wait in the folder of the node under `npm run start:data`, unless TMPDIR is set', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    expect(scripts['start:data']).toContain(' TMPDIR="${TMPDIR:-${DATA_DIR:-.gateway/node}}" ');
+    const { dataDir } = readNodeSettings({ NODE_TOKEN: 'token', CONTROL_URL: 'https://console.example' });
+    expect(dataDir).toBe(join(process.cwd(), '.gateway', 'node'));
+  });
 });
 
 describe('a systemd unit', () => {
