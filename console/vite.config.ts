@@ -158,6 +158,12 @@ const REPLACEMENTS = [
   { source: /util\/stack(?:Order|Offset)/, importer: '/@visx/shape/esm/shapes/', file: 'plain-stacks.ts' },
   // Only for streamdown, which merges its own classes with those that it is given.
   { source: /^tailwind-merge$/, importer: '/node_modules/streamdown/', file: 'plain-classes.ts' },
+  // Extensions of remark-gfm can write Markdown, too.
+  {
+    source: /^mdast-util-to-markdown$/,
+    importer: '/node_modules/mdast-util-gfm-',
+    file: 'no-markdown-writer.ts',
+  },
 ];
 /** Pages that the build renders request nothing, find nothing in the browser's storage, and have no tab. */
 const WITHOUT_BROWSER = [

@@ -14,7 +14,7 @@ const LATER_PAGE_BYTES_MAX = 175_000;
 /** The usage page has a library for its chart and one for its table. */
 const USAGE_BYTES_MAX = 179_000;
 /** A chat with replies also loads the Markdown renderer. */
-const CHAT_BYTES_MAX = 279_000;
+const CHAT_BYTES_MAX = 274_000;
 const WIDE = 1280;
 const NARROW = 360;
 const NARROWEST = { width: 320, height: 640 };
