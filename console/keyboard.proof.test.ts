@@ -79,7 +79,7 @@ describe.skipIf(!ready)('with Tab and Enter alone, a key', () => {
 describe.skipIf(!ready)('with Tab and Enter alone, money', () => {
   test('is added by card', async () => {
     await visit('/wallet', async (page) => {
-      await tabAndPress(page, button(page, 'Add cash'));
+      await tabAndPress(page, button(page, 'Add credit'));
       await tabTo(page, page.getByLabel('Amount', { exact: true }));
       await page.keyboard.press('ControlOrMeta+A');
       await page.keyboard.type('12.50');

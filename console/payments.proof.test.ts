@@ -15,7 +15,7 @@ describe.skipIf(!ready)('a top-up by card', () => {
   test('is begun by mouse, and its state is updated live after the return', async () => {
     const before = house.stage.fake.topUpListeners();
     await visit('/wallet', async (page) => {
-      await page.getByRole('button', { name: 'Add cash' }).click();
+      await page.getByRole('button', { name: 'Add credit' }).click();
       await page.getByRole('button', { name: '$100.00', exact: true }).click();
       await expect.poll(() => page.getByLabel('Amount', { exact: true }).inputValue()).toBe('100');
       await page.getByRole('button', { name: 'Continue to payment' }).click();
@@ -30,7 +30,7 @@ describe.skipIf(!ready)('a top-up by card', () => {
 
   test('is begun by keyboard, with a typed amount and a saved card', async () => {
     await visit('/wallet', async (page) => {
-      await press(page, page.getByRole('button', { name: 'Add cash' }));
+      await press(page, page.getByRole('button', { name: 'Add credit' }));
       await page.getByLabel('Amount', { exact: true }).focus();
       await page.keyboard.press('ControlOrMeta+A');
       await page.keyboard.type('12.50');
@@ -62,7 +62,7 @@ describe.skipIf(!ready)('a top-up by card', () => {
 
 /** Adds cash on the wallet page by card; `begin` presses the buttons. */
 async function payByCard(page: Page, begin: (name: string) => Promise<unknown>): Promise<void> {
-  await begin('Add cash');
+  await begin('Add credit');
   await begin('$25.00');
   await check(page);
   await begin('Continue to payment');
@@ -72,7 +72,7 @@ async function payByCard(page: Page, begin: (name: string) => Promise<unknown>):
 
 /** Asks for a deposit address; `begin` presses the buttons. */
 async function payByDeposit(page: Page, begin: (name: string) => Promise<unknown>): Promise<void> {
-  await begin('Add cash');
+  await begin('Add credit');
   await press(page, page.getByRole('tab', { name: 'USDC' }));
   await begin('Show address');
   await page.getByRole('img', { name: /^Payment request/ }).waitFor();
@@ -111,7 +111,7 @@ describe.skipIf(!ready)('a payment in a demo', () => {
   test('is marked as play money', async () => {
     house.stage.fake.state.playMoney = true;
     await visit('/wallet', async (page) => {
-      await page.getByRole('button', { name: 'Add cash' }).click();
+      await page.getByRole('button', { name: 'Add credit' }).click();
       await page.getByRole('dialog').getByText('play money: no card is charged').waitFor();
       expect(await violations(page)).toEqual([]);
     });
@@ -121,7 +121,7 @@ describe.skipIf(!ready)('a payment in a demo', () => {
 describe.skipIf(!ready)('a deposit', () => {
   test('gets an address with a QR code, by mouse and by keyboard', async () => {
     await visit('/wallet', async (page) => {
-      await page.getByRole('button', { name: 'Add cash' }).click();
+      await page.getByRole('button', { name: 'Add credit' }).click();
       await press(page, page.getByRole('tab', { name: 'USDC' }));
       await page.getByLabel('Token and blockchain').selectOption('USDC on Ethereum');
       await press(page, page.getByRole('button', { name: 'Show address' }));
@@ -169,8 +169,8 @@ describe.skipIf(!ready)('without a payment provider', () => {
   test('the page names the administrator instead of a method', async () => {
     house.stage.fake.state.methods = [];
     await visit('/wallet', async (page) => {
-      await page.getByText('Ask an administrator of this gateway to add cash.').waitFor();
-      expect(await page.getByRole('button', { name: 'Add cash' }).count()).toBe(0);
+      await page.getByText('Ask an administrator of this gateway to add credit.').waitFor();
+      expect(await page.getByRole('button', { name: 'Add credit' }).count()).toBe(0);
       expect(await page.getByText('Automatic top-up').count()).toBe(0);
       await page.getByText('Below $20.00').waitFor();
     });

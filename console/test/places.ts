@@ -43,7 +43,7 @@ const OPENED: Readonly<Record<string, Readonly<Record<string, readonly Step[]>>>
   '/keys?open=key_2': { edit: [] },
   '/usage?receipt=req_01KAGX000003': { receipt: [] },
   '/wallet': {
-    'add cash': [press('wallet.pay.open')],
+    'add credit': [press('wallet.pay.open')],
     'automatic top-up': [press('wallet.warningEdit')],
     export: [press('state.export')],
   },

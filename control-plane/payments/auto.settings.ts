@@ -52,7 +52,7 @@ export async function setAutoTopUp(
   if (enabled && (!offersCard(terms) || terms.managedPayments))
     throw new UserFailure('CONFLICT', 'The operator does not offer automatic top-ups now.', 'enabled');
   if (enabled && !(await savedCard(em, walletId))) {
-    const message = 'There is no saved card. Add funds by card once, and choose to save the card.';
+    const message = 'There is no saved card. Add credit by card once, and choose to save the card.';
     throw new UserFailure('REQUIRED', message, 'enabled');
   }
   await query(

@@ -65,7 +65,7 @@ export const connect = {
     done: 'Done',
     open: 'Not done',
     key: 'Create a key',
-    credit: 'Add cash to your wallet',
+    credit: 'Add credit to your wallet',
     creditAction: 'Open wallet',
     request: 'Connect a tool and send the first request',
     requestAction: 'Open quickstart',

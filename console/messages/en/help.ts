@@ -4,7 +4,7 @@ import type { FailureCode } from '@gateway/shared/failures';
 const failures = {
   invalid_request: 'A value in the request is not valid. The message names it. Correct it and send again.',
   invalid_key: 'The key is unknown or missing. Copy it again. Some proxies remove the header.',
-  insufficient_funds: 'The wallet cannot cover the price. You were not charged. Add cash.',
+  insufficient_funds: 'The wallet cannot cover the price. You were not charged. Add credit.',
   spend_limit_reached:
     'The key has reached its monthly cap. Raise the cap, or wait for the next month (UTC).',
   key_disabled: 'The key is disabled. Enable it on the keys page, or create another key.',

@@ -75,7 +75,7 @@ export const playground = {
     replyNotStored: 'The reply could not be stored, but it is charged. Copy its text now: a reload loses it.',
     connectionLost: 'The connection to this reply was lost.',
     traitNames,
-    addCredit: 'Add cash',
+    addCredit: 'Add credit',
     firstToken: '{{time}} to first token',
     duration: '{{time}} in total',
     tokensIn: '{{tokens}} tokens in',

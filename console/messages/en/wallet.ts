@@ -3,11 +3,11 @@ export const wallet = {
   wallet: {
     title: 'Wallet',
     sentence: 'Prepaid. Spending stops at zero.',
-    topUpTitle: 'Add cash',
-    topUp: 'No payment provider is set up. Ask an administrator of this gateway to add cash.',
+    topUpTitle: 'Add credit',
+    topUp: 'No payment provider is set up. Ask an administrator of this gateway to add credit.',
     pay: {
-      sentence: 'The cash is credited when the payment is confirmed.',
-      open: 'Add cash',
+      sentence: 'The money is credited when the payment is confirmed.',
+      open: 'Add credit',
       byCard: 'Card',
       byCrypto: 'USDC',
       playMoney:
@@ -70,7 +70,7 @@ export const wallet = {
         WITHDRAWN: 'The card or the settings changed before the payment was made.',
         NO_ANSWER: 'The card processor did not answer for a day.',
         NO_CARD: 'No card was saved.',
-        CONFIRMATION_NEEDED: 'The bank wants you to confirm the payment. Add cash on the wallet page.',
+        CONFIRMATION_NEEDED: 'The bank wants you to confirm the payment. Add credit on the wallet page.',
         CARD_REFUSED: 'The saved card was refused. Pay with another card on the wallet page, and save it.',
         PROCESSOR_REFUSED:
           'The card processor refused this. Try another amount or card, or ask the operator.',

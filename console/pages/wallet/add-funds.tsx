@@ -1,6 +1,6 @@
 /**
- * The card "Add funds" of the wallet page. It opens a dialog with the methods of payment. If none is offered,
- * it says that an administrator adds cash.
+ * The card "Add credit" of the wallet page. It opens a dialog with the methods of payment. If none is
+ * offered, it says that an administrator adds credit.
  */
 import { lazy, Suspense, useState } from 'react';
 import { Button } from '../../components/button.tsx';
@@ -17,7 +17,7 @@ interface AddFundsProps {
 }
 
 /**
- * The message about what happens to added cash, or about who adds cash if no method of payment is offered.
+ * The message about what happens to added credit, or about who adds it if no method of payment is offered.
  */
 function sentenceOf({ card, crypto }: PaymentOptions) {
   if (card?.playMoney) return 'wallet.pay.playMoney';

@@ -1,4 +1,4 @@
-/** The wallet: balance, its parts, how to add cash, top-ups, and ledger entries. */
+/** The wallet: balance, its parts, how to add credit, top-ups, and ledger entries. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useClient, useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
@@ -61,7 +61,7 @@ export function WalletPage() {
 
 const HEAD = 'grid grid-cols-[minmax(0,1fr)_340px] items-start gap-10 max-xl:grid-cols-1 max-xl:gap-6';
 
-/** How to add cash, and automatic top-ups if cards are accepted. */
+/** How to add credit, and automatic top-ups if cards are accepted. */
 function WaysToPay({ payments, search }: { payments: Payments; search: WalletSearch }) {
   const { paymentOptions: options, viewer } = payments;
   if (!viewer) return null;

@@ -32,11 +32,12 @@ const SENTENCES: Record<AutoNotice, Record<MailLocale, Line>> = {
     'zh-CN': (amount) => `银行要求您确认 ${amount} 的充值。请在钱包页面付款。`,
   },
   FAILED: {
-    en: (amount) => `Your card was refused, so ${amount} was not added. Add funds on your wallet page.`,
+    en: (amount) => `Your card was refused, so ${amount} was not added. Add credit on your wallet page.`,
     'zh-CN': (amount) => `您的银行卡被拒绝，${amount} 未入账。请在钱包页面充值。`,
   },
   OFF: {
-    en: () => 'Three attempts in a row failed. Add funds with another card, save it, and switch it on again.',
+    en: () =>
+      'Three attempts in a row failed. Add credit with another card, save it, and switch it on again.',
     'zh-CN': () => '连续三次尝试失败。请使用其他银行卡充值并保存，然后重新开启自动充值。',
   },
 };

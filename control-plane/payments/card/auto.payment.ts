@@ -206,7 +206,7 @@ export async function failAutomatic(
       details: {
         failureCode: failure?.reason ?? 'not_paid',
         failureMessage: needsOwner
-          ? 'The bank wants you to confirm the payment. Add funds on the wallet page.'
+          ? 'The bank wants you to confirm the payment. Add credit on the wallet page.'
           : 'The saved card was refused. Pay with another card on the wallet page, and save it.',
       },
       actor: SYSTEM_ACTOR,

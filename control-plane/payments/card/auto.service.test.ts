@@ -159,7 +159,7 @@ describe('an attempt that is refused', () => {
     },
     {
       ...{ mood: 'authentication' as const, code: /authentication_required/ },
-      message: 'The bank wants you to confirm the payment. Add funds on the wallet page.',
+      message: 'The bank wants you to confirm the payment. Add credit on the wallet page.',
       subject: 'Confirm your top-up of $10.00',
     },
   ])('fails, says what to do, and is mailed ($mood)', async ({ mood, code, message, subject }) => {
