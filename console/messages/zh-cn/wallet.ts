@@ -6,11 +6,11 @@ export const wallet: Translation<typeof english> = {
   wallet: {
     title: '钱包',
     sentence: '预付。余额为零即停止消费。',
-    topUpTitle: '增加现金',
-    topUp: '尚未设置支付渠道。请联系本网关的管理员增加现金。',
+    topUpTitle: '充值',
+    topUp: '尚未设置支付渠道。请联系本网关的管理员充值。',
     pay: {
-      sentence: '付款确认后，现金会自动入账。',
-      open: '增加现金',
+      sentence: '付款确认后，款项会自动入账。',
+      open: '充值',
       byCard: '银行卡',
       byCrypto: 'USDC',
       playMoney: '这是演示环境，只使用虚拟货币，不会扣款。虚拟货币计入赠金，演示结束时失效。',
