@@ -13,6 +13,7 @@ import {
   GROUP_RECORDS_MAX,
   GROUP_REPORTS_MAX,
   GROUPS_AT_ONCE,
+  NEXT_REPORT_MS,
   nextGroup,
   NODE_REPORTS_MAX,
   SettlementQueue,
@@ -199,6 +200,28 @@ describe('reports that wait', () => {
     await release();
     expect((await Promise.all(answers)).map(({ accepted }) => accepted)).toEqual([500, 500, 1]);
     expect(await transactionsOf([...first, ...last])).toBe(1);
+  });
+
+  it('that are enough for a transaction wait for the next report only a moment', async () => {
+    let now = 0;
+    const queue = new SettlementQueue(money.em, () => now);
+    const { release } = await occupy(queue);
+    const [one, two, last, late] = await Promise.all([openPayer(), openPayer(), openPayer(), openPayer()]);
+    const enough = (of: Payer) => {
+      const free = { walletId: of.walletId, journalId: null, leaseId: null, seq: null, cost: 0n };
+      return reportOf(
+        of.nodeId,
+        Array.from({ length: GROUP_RECORDS_MAX * 0.4 }, () => reported(free)),
+      );
+    };
+    const reports = [enough(one), enough(two), reportOf(last.nodeId, [charge(last, 1)])];
+    const answers = reports.map((report) => queue.settle(report));
+    now = NEXT_REPORT_MS;
+    await Promise.all(answers);
+    expect(await transactionsOf(reports.flatMap(({ records }) => records))).toBe(1);
+    const alone = queue.settle(reportOf(late.nodeId, [charge(late, 1)]));
+    await release();
+    expect(await alone).toEqual(SETTLED);
   });
 
   it('get the refusals and duplicates that each of them would get alone', async () => {

@@ -23,6 +23,11 @@ export const GROUP_REPORTS_MAX = 16;
  */
 const GROUP_RECORDS_ENOUGH = 800;
 /**
+ * Maximum pause between two reports of such a group, in ms. The nodes of a settlement that has just ended
+ * report again within a few ms of each other: a report that misses their group waits for the one after it.
+ */
+export const NEXT_REPORT_MS = 8;
+/**
  * Maximum wait for further reports, in ms: a settlement that waits for a lock must not delay the others. A
  * settlement that has run for longer is no reason to wait.
  */
@@ -109,14 +114,15 @@ export class SettlementQueue {
 
   /** Time that the next group waits for further reports, in ms. */
   #pause({ group, others }: NextGroup<Waiting>): number {
+    if (this.#started.size === 0 || group[0]?.alone) return 0;
     const records = group.reduce((sum, { report }) => sum + report.records.length, 0);
-    if (records >= GROUP_RECORDS_ENOUGH || group[0]?.alone) return 0;
     const nodes = new Set([...this.#nodes, ...group.map(({ report }) => report.node.id)]);
-    const isFull = others.some(({ report }) => !nodes.has(report.node.id));
+    const isFull = records >= GROUP_RECORDS_MAX || others.some(({ report }) => !nodes.has(report.node.id));
     if (isFull) return 0;
-    const first = Math.min(...group.map(({ since }) => since));
-    const lastStarted = Math.max(...this.#started.values());
-    return Math.max(0, Math.ceil(Math.min(first, lastStarted) + GATHER_MS - this.#now()));
+    const arrivals = group.map(({ since }) => since);
+    const until = Math.min(...arrivals, Math.max(...this.#started.values())) + GATHER_MS;
+    const soon = records < GROUP_RECORDS_ENOUGH ? Infinity : Math.max(...arrivals) + NEXT_REPORT_MS;
+    return Math.max(0, Math.ceil(Math.min(until, soon) - this.#now()));
   }
 
   /** Settles a group in the transaction, and then starts what waited for it. */
