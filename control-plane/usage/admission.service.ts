@@ -49,12 +49,13 @@ interface Known {
 
 /**
  * Locks the leases named in the reports and separates the records that can never be settled. Returns the
- * leases by id, and for each report its admission. Reports do not decide about each other.
+ * leases by id, for each report its admission, and whether a journal position of them was settled before.
+ * Reports do not decide about each other.
  */
 export async function admit(
   em: EntityManager,
   reports: readonly Report[],
-): Promise<{ leases: Map<string, Lease>; admissions: Admission[] }> {
+): Promise<{ leases: Map<string, Lease>; admissions: Admission[]; isRepetition: boolean }> {
   const formed = reports.map(({ node, records }) => ({ node, ...byForm(records) }));
   const all = formed.flatMap(({ records }) => records);
   const leases = await lockLeases(em, unique(all.map((usage) => usage.leaseId)));
@@ -62,7 +63,7 @@ export async function admit(
   const known = { ...(await readReferences(em, all)), leases, earlier };
   const admissions = formed.map((report) => judge(report, known));
   await refuseBeyondGrant(em, leases, admissions);
-  return { leases, admissions };
+  return { leases, admissions, isRepetition: earlier.length > 0 };
 }
 
 /** Divides records into well-formed ones and refusals. */

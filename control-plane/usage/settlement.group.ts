@@ -64,10 +64,11 @@ export async function settleTogether(
 async function settleIn(em: EntityManager, reports: readonly Report[], revenue: string): Promise<Decided[]> {
   const lockMs = reports.length > 1 ? GROUP_LOCK_MS : ALONE_LOCK_MS;
   await query(em, sql`select set_config('lock_timeout', ${lockMs.toString()}, true)`);
-  const { leases, admissions } = await admit(em, reports);
+  const { leases, admissions, isRepetition } = await admit(em, reports);
   const times = await claimRequests(
     em,
     admissions.flatMap(({ candidates }) => candidates),
+    isRepetition,
   );
   const decided: Decided[] = [];
   for (const admission of admissions) decided.push(await decide(em, admission, times));

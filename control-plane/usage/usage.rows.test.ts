@@ -58,3 +58,25 @@ it.each([
     await batch.rollback();
   },
 );
+
+it.each([false, true])(
+  'claimRequests claims only new requests, and its transaction goes on, if a repetition is known: %s',
+  async (isKnown) => {
+    const { walletId } = await money.wallet({});
+    const free = { journalId: null, leaseId: null, seq: null, cost: 0n, walletId };
+    const [first, repeated, last] = ['a', 'b', 'c'].map((name) =>
+      reported({ ...free, requestId: `${walletId} ${name}` }),
+    ) as [ReportedUsage, ReportedUsage, ReportedUsage];
+    await query(money.em(), insertId(repeated));
+    const em = money.em();
+    await em.begin();
+    const claimed = await claimRequests(em, [first, repeated, last], isKnown);
+    await em.commit();
+    expect([...claimed.keys()].toSorted()).toEqual([first.requestId, last.requestId]);
+    const stored = await query(
+      money.em(),
+      sql`select request_id from usage_request where starts_with(request_id, ${walletId})`,
+    );
+    expect(stored).toHaveLength(3);
+  },
+);

@@ -33,17 +33,50 @@ export interface EarlierCharge {
  * Claims the ids of requests that are not in the log yet, and returns their stored times by request id.
  * `usage_request` makes request ids unique, which the log, partitioned by time, cannot. The stored time is
  * bounded by the grant of the lease and now, regardless of the node's clock, so that a request counts for no
- * month before the one whose spend limit its lease was taken from.
+ * month before the one whose spend limit its lease was taken from. Call it in a transaction; `isRepetition`
+ * if some of the requests are known to be in the log.
  */
 export async function claimRequests(
   em: EntityManager,
   records: readonly ReportedUsage[],
+  isRepetition = false,
 ): Promise<Map<string, string>> {
   if (records.length === 0) return new Map();
+  const claim = claimOf(records);
+  const claimed = isRepetition ? undefined : await claimAll(em, claim);
+  if (claimed) return timesOf(claimed);
+  return timesOf(await query<ClaimedRow>(em, sql`${claim} on conflict (request_id) do nothing ${RETURNING}`));
+}
+
+/**
+ * Claims the requests, or undefined if one of them is in the log. Cheaper than `on conflict`, which looks for
+ * each id before it inserts it.
+ */
+async function claimAll(em: EntityManager, claim: Statement): Promise<ClaimedRow[] | undefined> {
+  await query(em, sql`savepoint claim`);
+  try {
+    const claimed = await query<ClaimedRow>(em, sql`${claim} ${RETURNING}`);
+    await query(em, sql`release savepoint claim`);
+    return claimed;
+  } catch (error) {
+    if (!isRepeated(error)) throw error;
+  }
+  await query(em, sql`rollback to savepoint claim`);
+  return undefined;
+}
+
+interface ClaimedRow {
+  request_id: string;
+  at: string;
+}
+
+const RETURNING = sql`returning request_id, at::text`;
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html: unique_violation. */
+const UNIQUE_VIOLATION = '23505';
+
+function claimOf(records: readonly ReportedUsage[]): Statement {
   // `order by request_id`: batches with the same requests lock them in one order and cannot deadlock.
-  const claimed = await query<{ request_id: string; at: string }>(
-    em,
-    sql`
+  return sql`
     insert into usage_request (request_id, at)
       select r.request_id, case
         when r.reported_at < clock.now - ${AT_PAST_HOURS} * interval '1 hour' then clock.now
@@ -52,10 +85,15 @@ export async function claimRequests(
         ${records.map(({ requestId }) => requestId)}::text[],
         ${records.map(({ leaseId }) => leaseId)}::text[],
         ${records.map(({ at }) => storableTime(at))}::timestamptz[]) as r (request_id, lease_id, reported_at)
-      left join wallet_lease l on l.id = r.lease_id order by r.request_id
-    on conflict (request_id) do nothing returning request_id, at::text`,
-  );
+      left join wallet_lease l on l.id = r.lease_id order by r.request_id`;
+}
+
+function timesOf(claimed: readonly ClaimedRow[]): Map<string, string> {
   return new Map(claimed.map((row) => [row.request_id, row.at]));
+}
+
+function isRepeated(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION;
 }
 
 /**
@@ -73,7 +111,8 @@ export async function insertCharges(em: EntityManager, charges: readonly Settled
     sql`
     insert into usage_charge (request_id, lease_id, journal_id, seq, amount, settlement, transaction_id)
     select * from unnest(${charges.map(({ requestId }) => requestId)}::text[],
-      ${charges.map(({ leaseId }) => leaseId)}::text[], ${charges.map(({ journalId }) => journalId)}::text[],
+      ${charges.map(({ leaseId }) => leaseId)}::text[],
+      ${charges.map(({ journalId }) => journalId)}::text[],
       ${charges.map(({ seq }) => seq)}::bigint[], ${charges.map(({ amount }) => amount.toString())}::bigint[],
       ${charges.map(({ settlement }) => settlement)}::text[],
       ${charges.map(({ transactionId }) => transactionId)}::text[])`,
