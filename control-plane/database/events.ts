@@ -40,12 +40,43 @@ const MESSAGE_IDS_BYTES = 7_000;
 
 export type Bus = ReturnType<typeof createBus>;
 
-/** Creates the event bus of this process. Subscriptions name topic and audience as `topics` and `topicId`. */
+/**
+ * Creates the event bus of this process. Subscriptions name topic and audience as `topics` and `topicId`. An
+ * event without listeners costs nothing: most settled requests have none.
+ */
 export function createBus() {
-  const eventTarget = new EventTarget();
+  const eventTarget = new KnownTarget();
   // Other limits bound the subscriptions. Node.js would warn above ten listeners of one topic.
   setMaxListeners(0, eventTarget);
-  return createPubSub<Record<string, [string, Event]>>({ eventTarget });
+  const pubSub = createPubSub<Record<string, [string, Event]>>({ eventTarget });
+  const publish = (topic: string, audience: string, event: Event): void => {
+    if (eventTarget.isHeard(`${topic}:${audience}`)) pubSub.publish(topic, audience, event);
+  };
+  return { publish, subscribe: pubSub.subscribe };
+}
+
+/** Knows which types of events have listeners. */
+class KnownTarget extends EventTarget {
+  readonly #listeners = new Map<string, number>();
+
+  isHeard(type: string): boolean {
+    return this.#listeners.has(type);
+  }
+
+  override addEventListener(...call: Parameters<EventTarget['addEventListener']>): void {
+    super.addEventListener(...call);
+    const [type] = call;
+    this.#listeners.set(type, (this.#listeners.get(type) ?? 0) + 1);
+  }
+
+  /** Each listener is removed at most once, and only after it was added. */
+  override removeEventListener(...call: Parameters<EventTarget['removeEventListener']>): void {
+    super.removeEventListener(...call);
+    const [type] = call;
+    const left = (this.#listeners.get(type) ?? 0) - 1;
+    if (left > 0) this.#listeners.set(type, left);
+    else this.#listeners.delete(type);
+  }
 }
 
 /** Publishes at the commit that the object changed. `audience` is the id of a user, or EVERYBODY. */
