@@ -1,5 +1,5 @@
 /** Ids of stored objects: a type prefix and a ULID, the same in the database and in the API. */
-import { monotonicFactory } from 'ulid';
+import { ulidFactory } from './ulids.ts';
 
 /** One prefix per type of object. */
 type IdPrefix =
@@ -46,7 +46,7 @@ type IdPrefix =
   | 'inc'
   | 'inu';
 
-const nextUlid = monotonicFactory();
+const nextUlid = ulidFactory();
 
 /** A new unique id such as `key_01JD…`. Ids of one process sort by their creation. */
 export function newId(prefix: IdPrefix): string {
