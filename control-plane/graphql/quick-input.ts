@@ -76,13 +76,18 @@ function objectOf(type: GraphQLInputObjectType): Convert {
   });
 }
 
+/**
+ * A copy of the object in which only those members are written whose value changes. An object that gets more
+ * than a dozen members one by one becomes a hash table, which is slow to fill and to read.
+ */
 function convertMembers(members: readonly Member[], value: Record<string, unknown>): Record<string, unknown> {
-  const converted: Record<string, unknown> = {};
+  const converted = { ...value };
   let known = 0;
   for (const { name, isRequired, fallback, convert } of members) {
     const given = value[name];
     if (given !== undefined) {
-      converted[name] = convert(given);
+      const result = convert(given);
+      if (result !== given) converted[name] = result;
       known += 1;
     } else if (fallback !== undefined) converted[name] = fallback;
     else if (isRequired) throw new TypeError(`The value has no ${name}.`);
