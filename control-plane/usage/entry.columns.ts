@@ -1,6 +1,7 @@
 /** The columns of the usage log, with the values that settlement stores in them. */
 import { newId } from '../database/ids.ts';
 import type { Statement } from '../database/sql.ts';
+import { textArray } from '../database/text-array.ts';
 import { storableTried } from './attempt.rules.ts';
 import { storableCount, storableIp, storableText } from './settlement.rules.ts';
 import type { ReportedUsage } from './settlement.rules.ts';
@@ -72,7 +73,7 @@ export function insertEntries(stored: readonly StoredUsage[]): Statement {
     const parameter = `$${at + 1}::${type}`;
     return isUniform(list)
       ? { name, selected: parameter, array: undefined, value: list[0] }
-      : { name, selected: `r.${name}`, array: `${parameter}[]`, value: list };
+      : { name, selected: `r.${name}`, array: `${parameter}[]`, value: arrayOf(type, list) };
   });
   const varied = columns.filter(({ array }) => array !== undefined);
   const [arrays, columnsOfRow] = [varied.map(({ array }) => array), varied.map(({ name }) => name)];
@@ -87,6 +88,10 @@ export function insertEntries(stored: readonly StoredUsage[]): Statement {
 /** Whether all values are equal. The ids differ in each row, so that the SQL has at least one array. */
 function isUniform(values: readonly Value[]): boolean {
   return values.length > 1 && values.every((value) => value === values[0]);
+}
+
+function arrayOf(type: EntryColumn['type'], list: readonly Value[]): readonly Value[] | Buffer {
+  return type === 'text' ? textArray(list.map((value) => (value === null ? null : String(value)))) : list;
 }
 
 function attemptsOf({ tried }: ReportedUsage): { attempts: string; omitted: number } | undefined {

@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
 import { query, sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
+import { textArray } from '../database/text-array.ts';
 import { insertEntries } from './entry.columns.ts';
 import type { StoredUsage } from './entry.columns.ts';
 import { runsOf, storableTime } from './settlement.rules.ts';
@@ -82,8 +83,8 @@ function claimOf(records: readonly ReportedUsage[]): Statement {
         when r.reported_at < clock.now - ${AT_PAST_HOURS} * interval '1 hour' then clock.now
         else least(clock.now, greatest(r.reported_at, l.granted_at)) end
       from (select clock_timestamp() as now) as clock cross join unnest(
-        ${records.map(({ requestId }) => requestId)}::text[],
-        ${records.map(({ leaseId }) => leaseId)}::text[],
+        ${textArray(records.map(({ requestId }) => requestId))}::text[],
+        ${textArray(records.map(({ leaseId }) => leaseId))}::text[],
         ${records.map(({ at }) => storableTime(at))}::timestamptz[]) as r (request_id, lease_id, reported_at)
       left join wallet_lease l on l.id = r.lease_id order by r.request_id`;
 }
@@ -110,12 +111,12 @@ export async function insertCharges(em: EntityManager, charges: readonly Settled
     em,
     sql`
     insert into usage_charge (request_id, lease_id, journal_id, seq, amount, settlement, transaction_id)
-    select * from unnest(${charges.map(({ requestId }) => requestId)}::text[],
-      ${charges.map(({ leaseId }) => leaseId)}::text[],
-      ${charges.map(({ journalId }) => journalId)}::text[],
+    select * from unnest(${textArray(charges.map(({ requestId }) => requestId))}::text[],
+      ${textArray(charges.map(({ leaseId }) => leaseId))}::text[],
+      ${textArray(charges.map(({ journalId }) => journalId))}::text[],
       ${charges.map(({ seq }) => seq)}::bigint[], ${charges.map(({ amount }) => amount.toString())}::bigint[],
-      ${charges.map(({ settlement }) => settlement)}::text[],
-      ${charges.map(({ transactionId }) => transactionId)}::text[])`,
+      ${textArray(charges.map(({ settlement }) => settlement))}::text[],
+      ${textArray(charges.map(({ transactionId }) => transactionId))}::text[])`,
   );
 }
 
@@ -127,7 +128,7 @@ export async function earlierCharges(
   if (requestIds.length === 0) return [];
   return readCharges(
     em,
-    sql`select ${CHARGE} from usage_charge c where c.request_id = any(${requestIds}::text[])`,
+    sql`select ${CHARGE} from usage_charge c where c.request_id = any(${textArray(requestIds)}::text[])`,
   );
 }
 
@@ -141,7 +142,7 @@ export async function chargesAt(
   // A node reports its charges without gaps, so that one look-up in the index is enough for all of them.
   return readCharges(
     em,
-    sql`select ${CHARGE} from unnest(${runs.map(({ journalId }) => journalId)}::text[],
+    sql`select ${CHARGE} from unnest(${textArray(runs.map(({ journalId }) => journalId))}::text[],
         ${runs.map(({ first }) => first)}::bigint[], ${runs.map(({ last }) => last)}::bigint[])
         as r (journal_id, first, last)
       cross join lateral (select * from usage_charge where journal_id = r.journal_id
