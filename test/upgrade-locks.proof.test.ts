@@ -64,19 +64,22 @@ async function migrateBeside(name: string, first: string, second: string): Promi
   return held;
 }
 
-describe.each(['085-latency', '087-wallet-history', '089-folded-leases', '053-shared-sums'])(
-  'an upgrade from before %s',
-  (name) => {
-    it('waits for a grant, which locks accounts first, before it works, and both end', async () => {
-      const held = await migrateBeside(name, ACCOUNT, 'update wallet_lease set released = released');
-      expect(held).toEqual(['wallet_lease AccessExclusiveLock']);
-    });
+describe.each([
+  '085-latency',
+  '087-wallet-history',
+  '089-folded-leases',
+  '053-shared-sums',
+  '063-lean-settlement',
+])('an upgrade from before %s', (name) => {
+  it('waits for a grant, which locks accounts first, before it works, and both end', async () => {
+    const held = await migrateBeside(name, ACCOUNT, 'update wallet_lease set released = released');
+    expect(held).toEqual(['wallet_lease AccessExclusiveLock']);
+  });
 
-    it('waits for a report, which locks a lease first, without a lock, and both end', async () => {
-      expect(await migrateBeside(name, LEASE, ACCOUNT)).toEqual([]);
-    });
-  },
-);
+  it('waits for a report, which locks a lease first, without a lock, and both end', async () => {
+    expect(await migrateBeside(name, LEASE, ACCOUNT)).toEqual([]);
+  });
+});
 
 describe('an upgrade from before 091-extra-requests to before 053-shared-sums', () => {
   it('ends while a transaction writes to the tables of the ledger', async () => {

@@ -62,6 +62,7 @@ import { NamedFacts } from './059-named-facts.ts';
 import { StoredState } from './060-stored-state.ts';
 import { ForgottenCards } from './061-forgotten-cards.ts';
 import { SpendAlerts } from './062-spend-alerts.ts';
+import { LeanSettlement } from './063-lean-settlement.ts';
 import { Workers } from './066-workers.ts';
 import { LeftAlone } from './068-left-alone.ts';
 import { SortedLists } from './070-sorted-lists.ts';
@@ -164,4 +165,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '048-planned-digests', class: PlannedDigests },
   // After 076 and 089, whose functions it replaces.
   { name: '053-shared-sums', class: SharedSums },
+  { name: '063-lean-settlement', class: LeanSettlement },
 ];

@@ -145,7 +145,8 @@ async function readRecord(
       c.claimed_ms < watched_ms() - ${KEEP_MS}::bigint as expired,
       j.settled_start > c.start as abandoned
     from request_claim c left join node_journal j on j.id = c.journal_id
-      left join usage_entry u on u.request_id = c.request_id
+      left join usage_request r on r.request_id = c.request_id
+      left join usage_entry u on u.request_id = r.request_id and u.at = r.at
     where c.wallet_id = ${walletId} and c.route = ${route} and c.key_digest = ${keyDigest}`,
   );
   if (!row) return undefined;
