@@ -1,4 +1,4 @@
-/** Makes settlement cheaper: two indexes fewer, and checks and sums that read less. */
+/** Makes settlement cheaper: the usage log and the ledger have an index fewer each. */
 import { Migration } from '@mikro-orm/migrations';
 import { LOCK_MONEY } from './money-locks.ts';
 
@@ -20,7 +20,7 @@ const LEDGER = `
     where wallet_id is not null;
 `;
 
-/** Adds columns, rows and pages; takes the locks of the ledger. */
+/** Replaces the indexes. Reads all rows of the log and of the ledger to build the new ones. */
 export class LeanSettlement extends Migration {
   override up(): void {
     for (const part of [LOCK_MONEY, LOG, LEDGER]) this.addSql(part);
