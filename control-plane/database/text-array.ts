@@ -26,7 +26,7 @@ export function textArray(items: readonly (string | null)[]): Buffer {
   return buffer.subarray(0, end);
 }
 
-/** Writes the number of dimensions, whether there are nulls, the type, number and first index of the items. */
+/** Writes dimensions, whether there are nulls, type of the items, their number, and the first index. */
 function writeHeader(buffer: Buffer, items: readonly (string | null)[]): number {
   const dimensions = items.length > 0 ? [items.length, 1] : [];
   let end = 0;
