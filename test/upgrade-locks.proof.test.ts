@@ -70,6 +70,7 @@ describe.each([
   '089-folded-leases',
   '053-shared-sums',
   '063-lean-settlement',
+  '064-short-checks',
 ])('an upgrade from before %s', (name) => {
   it('waits for a grant, which locks accounts first, before it works, and both end', async () => {
     const held = await migrateBeside(name, ACCOUNT, 'update wallet_lease set released = released');

@@ -63,6 +63,7 @@ import { StoredState } from './060-stored-state.ts';
 import { ForgottenCards } from './061-forgotten-cards.ts';
 import { SpendAlerts } from './062-spend-alerts.ts';
 import { LeanSettlement } from './063-lean-settlement.ts';
+import { ShortChecks } from './064-short-checks.ts';
 import { Workers } from './066-workers.ts';
 import { LeftAlone } from './068-left-alone.ts';
 import { SortedLists } from './070-sorted-lists.ts';
@@ -166,4 +167,6 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   // After 076 and 089, whose functions it replaces.
   { name: '053-shared-sums', class: SharedSums },
   { name: '063-lean-settlement', class: LeanSettlement },
+  // After 053, whose functions it replaces.
+  { name: '064-short-checks', class: ShortChecks },
 ];
