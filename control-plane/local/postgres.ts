@@ -184,13 +184,18 @@ async function launchOnce({ binaries, site, port, settings }: Launch, deadline: 
   return describe({ site, pid, port, adopted: false, isGone: () => hasEnded(child) });
 }
 
-/** Settings of the server. They keep statements, values and errors about them out of the log. */
+/**
+ * Settings of the server. They keep statements, values and errors about them out of the log. A larger
+ * `max_wal_size` means fewer checkpoints under load: after each one, the first change of a page writes all of
+ * it.
+ */
 function baseSettings(port: number): Record<string, string> {
   return {
     port: String(port),
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
     max_connections: '100',
+    max_wal_size: '2GB',
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',
