@@ -38,7 +38,7 @@ describe.skipIf(!ready)('a notice', () => {
       await notice(page).waitFor({ state: 'detached' });
       expect(textsOf()).not.toContain('Prefers tabs');
       await page.keyboard.press('Tab');
-      expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
+      await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
     });
   });
 

@@ -83,7 +83,7 @@ describe.skipIf(!ready)('a pool', () => {
       await page.locator('#pool-subdomain-below').getByText('Available').waitFor();
       await payButton(page, '$99.00').click();
       await page.getByText('Give the pool a name.').waitFor();
-      expect(await page.evaluate(() => document.activeElement?.id)).toBe('pool-name');
+      await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('pool-name');
       expect(house.stage.fake.state.pools).toHaveLength(2);
     });
   });

@@ -131,6 +131,12 @@ function keepsFocus(element: Element): Promise<boolean> {
   });
 }
 
+/** Runs in the page: whether the dialog of the element, if it is in one, has the focus. */
+function isBesideFocus(element: Element): boolean {
+  const dialog = element.closest('[role=dialog]');
+  return dialog === null || dialog.contains(document.activeElement);
+}
+
 /** Runs in the page: whether Tab leads to the element, or arrow keys within its group. */
 function isReached(element: Element): boolean {
   const group = '[role=menu], [role=tablist], [role=radiogroup], [role=listbox], [role=group]';
@@ -140,11 +146,16 @@ function isReached(element: Element): boolean {
 /** More controls than any page has between two steps of a flow. */
 const TABS_MAX = 150;
 
-/** Presses Tab until the control has the focus, as people do who have no pointer. */
+/**
+ * Presses Tab until the control has the focus, as people do who have no pointer. A dialog takes the focus a
+ * frame after it is visible, and gives it back a frame after it has gone: Tab waits for the first, and the
+ * control has to keep the focus.
+ */
 export async function tabTo(page: Page, control: Locator): Promise<void> {
   await control.waitFor();
+  await expect.poll(() => control.evaluate(isBesideFocus)).toBe(true);
   for (let tabs = 0; tabs < TABS_MAX; tabs += 1) {
-    if (await hasFocus(control)) return;
+    if ((await hasFocus(control)) && (await control.evaluate(keepsFocus))) return;
     await page.keyboard.press('Tab');
   }
   throw new Error(`Tab does not lead to ${control.toString()}.`);
