@@ -211,7 +211,7 @@ describe.skipIf(!ready)('a new blockchain', () => {
       await dialog.getByLabel('First RPC service').fill('https://a.example/key');
       await dialog.getByLabel('Second RPC service').fill('https://b.example/key');
       await dialog.getByLabel('Reason').fill('Asked for by customers.');
-      await press(page, dialog.getByRole('button', { name: 'Save' }));
+      await press(page, dialog.getByRole('button', { name: 'Add blockchain' }));
       await dialog.waitFor({ state: 'detached' });
       const rpcAddresses = ['https://a.example/key', 'https://b.example/key'];
       expect(sent()).toMatchObject([{ chainId: 137, name: 'Polygon', enabled: true, rpcAddresses }]);

@@ -210,7 +210,8 @@ describe.skipIf(!ready)('the pages of administrators', () => {
 
   test('drain a node after showing its requests in flight', async () => {
     await visit('/admin/nodes', async (page) => {
-      await page.getByRole('button', { name: 'Drain…' }).first().click();
+      await page.getByRole('button', { name: 'Actions for eu-1' }).click();
+      await page.getByRole('menuitem', { name: 'Drain…' }).click();
       const dialog = page.getByRole('dialog', { name: 'Drain eu-1' });
       await dialog.getByText('finishes those in flight (41)').waitFor();
       await dialog.getByLabel('Reason').fill('New kernel');

@@ -94,7 +94,7 @@ describe.skipIf(!ready)('the choice of columns', () => {
 describe.skipIf(!ready)('a table that is wider than the page', () => {
   test('scrolls inside a region that the keyboard reaches, with its header in view', async () => {
     await visit('/usage', async (page) => {
-      await page.setViewportSize({ width: 1024, height: 800 });
+      await page.setViewportSize({ width: 700, height: 800 });
       const region = page.getByRole('region', { name: 'Table Requests, scrolls sideways' });
       await region.focus();
       await page.getByText('Scroll sideways to see all columns.').waitFor();
@@ -121,6 +121,30 @@ describe.skipIf(!ready)('a table that is wider than the page', () => {
       // Without the bar's height, the header would have left the window.
       await expect.poll(() => page.evaluate(() => scrollY)).toBeGreaterThanOrEqual(far);
       await expect.poll(async () => Math.abs((await topOfHeader()) - bar)).toBeLessThanOrEqual(2);
+    });
+  });
+});
+
+describe.skipIf(!ready)('in a window of 1024 px', () => {
+  /** By how many pixels the table is wider than its place. */
+  const excess = (table: Locator) =>
+    table.evaluate((it) => it.scrollWidth - (it.parentElement?.clientWidth ?? 0));
+
+  test.each([
+    ['/keys', 'Keys', 8],
+    ['/admin/nodes', 'Nodes', 7],
+  ])('the table of %s shows all columns, also with long values', async (where, name, columns) => {
+    for (const key of house.stage.fake.state.keys.slice(0, 2))
+      Object.assign(key, {
+        ...{ state: 'DISABLED', disabledReason: 'ADMIN' },
+        ...{ name: 'Nightly batch of the second region', lastUsedIp: '2001:db8:85a3:8d3:1319:8a2e:370:7348' },
+      });
+    await visit(where, async (page) => {
+      await page.setViewportSize({ width: 1024, height: 800 });
+      const table = page.getByRole('table', { name, exact: true });
+      await table.getByRole('cell').first().waitFor();
+      expect(await table.getByRole('columnheader').count()).toBe(columns);
+      await expect.poll(() => excess(table)).toBeLessThanOrEqual(0);
     });
   });
 });

@@ -55,7 +55,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const drawn = rest.below ? now : later;
   return (
     <>
-      {(name !== undefined || (phone && sorting)) && (
+      {(phone ? sorting : name) !== undefined && (
         <TableTools
           label={rest.label}
           columns={columns}
@@ -144,7 +144,7 @@ function Table<Row extends object>({ label, table, dense = false, nameOf, below 
             <Fragment key={row.id}>
               <tr className={clsx(ROW, dense ? 'h-[38px]' : 'h-11')}>
                 {nameOf && (
-                  <td className="w-8 pl-3">
+                  <td className="box-cell">
                     <RowBox id={row.id} name={nameOf(row.original)} />
                   </td>
                 )}
@@ -167,7 +167,7 @@ function Cells<Row extends object>({ cells }: { cells: readonly Cell<Features, R
         <td
           key={cell.id}
           className={clsx(
-            'px-3 py-1',
+            'cell py-1',
             cell.column.columnDef.meta?.right === true ? 'text-right' : 'text-left',
           )}
         >
@@ -183,7 +183,7 @@ function Below({ columns, children }: { columns: number; children: ReactNode }) 
   if (!children) return null;
   return (
     <tr className="border-b border-line">
-      <td colSpan={columns} className="px-3">
+      <td colSpan={columns} className="cell">
         {children}
       </td>
     </tr>

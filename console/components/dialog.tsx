@@ -82,7 +82,7 @@ export function Dialog({ open, onClose, title, sentence, footer, children, ...lo
 // it is the first button of the dialog.
 const FIRST_CONTROLS = [
   '[data-focus-first]',
-  '[data-part=body] :is(input, button)',
+  '[data-part=body] :is(input, textarea, button)',
   '[data-part=footer] button:last-of-type',
 ];
 

@@ -30,7 +30,7 @@ export function Banner({ tone, icon, action, children, alert = false }: BannerPr
     <div
       role={alert ? 'alert' : undefined}
       className={clsx(
-        'flex min-h-10 flex-wrap items-start gap-x-3 gap-y-1 rounded-code px-4 py-2.5 text-body',
+        'flex min-h-10 flex-wrap items-start gap-x-3 gap-y-3 rounded-code px-4 py-2.5 text-body',
         GROUND[tone],
       )}
     >

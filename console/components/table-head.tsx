@@ -18,7 +18,7 @@ interface HeadProps<Row extends object> {
 // The frame of the page defines --bar, the height of its top bar. The line is a shadow, because a border of a
 // row does not move with its sticky cells.
 const HEAD =
-  'sticky top-(--head-top) z-10 bg-page px-3 text-hint font-medium whitespace-nowrap text-ink-3 ' +
+  'sticky top-(--head-top) z-10 cell bg-page text-hint font-medium whitespace-nowrap text-ink-3 ' +
   'shadow-[inset_0_-1px_0_var(--line-strong)]';
 
 /** The row. */
@@ -28,7 +28,7 @@ export function TableHead<Row extends object>({ table, chooses }: HeadProps<Row>
       {table.getHeaderGroups().map((group) => (
         <tr key={group.id} className="h-[33px]">
           {chooses && (
-            <th scope="col" className={clsx(HEAD, 'w-8 !pr-0 text-left')}>
+            <th scope="col" className={clsx(HEAD, 'box-cell text-left')}>
               <PageBox ids={table.getRowModel().rows.map(({ id }) => id)} />
             </th>
           )}

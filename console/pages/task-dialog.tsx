@@ -11,6 +11,8 @@ export interface TaskDialogProps {
   title: string;
   sentence?: ReactNode;
   button: string;
+  /** The name of the button that closes the dialog; by default "Cancel". */
+  dismiss?: string;
   destructive?: boolean;
   wide?: boolean;
   /** Sends the values; the dialog closes if this succeeds. */
@@ -22,7 +24,7 @@ export interface TaskDialogProps {
 }
 
 /** The dialog. */
-export function TaskDialog({ title, sentence, button, ...props }: TaskDialogProps) {
+export function TaskDialog({ title, sentence, button, dismiss, ...props }: TaskDialogProps) {
   const { destructive = false, wide = false, send, onClose, onDone = onClose, children } = props;
   const { t } = useTranslation();
   const id = useId();
@@ -30,7 +32,7 @@ export function TaskDialog({ title, sentence, button, ...props }: TaskDialogProp
   const footer = (
     <>
       <Button variant="ghost" onClick={onClose}>
-        {t('dialog.cancel')}
+        {dismiss ?? t('dialog.cancel')}
       </Button>
       <Button type="submit" form={id} variant={destructive ? 'destructive' : 'primary'} busy={busy}>
         {button}

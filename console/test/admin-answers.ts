@@ -246,6 +246,10 @@ export const adminMutations = (state: AccountState) => ({
     if (model) Object.assign(model, { state, deprecation });
     return { model, userErrors: [] };
   },
+  adminProviderModels: () => ({
+    models: UPSTREAM_NAMES.concat('north-small-2').map((name, at) => ({ name, routed: at < 4 })),
+    userErrors: [],
+  }),
   adminProviderUpsert: () => ({ provider: providers[0], userErrors: [] }),
   adminCredentialAdd: () => ({ userErrors: [] }),
   adminRouteUpsert: () => ({ userErrors: [] }),

@@ -27,6 +27,8 @@ export interface Place {
 const press = (name: Step['name'], values: object = {}): Step => ({ role: 'button', name, values });
 const entry = (name: Step['name'], values: object = {}): Step => ({ role: 'menuitem', name, values });
 const menuOf = (name: string): Step => press('keys.menu', { name });
+const actionsOn = (name: string): Step => press('admin.actionsFor', { name });
+const MARA = actionsOn('mara@lindgren.dev');
 
 /** The dialogs, drawers and menus, by page. */
 const OPENED: Readonly<Record<string, Readonly<Record<string, readonly Step[]>>>> = {
@@ -61,21 +63,63 @@ const OPENED: Readonly<Record<string, Readonly<Record<string, readonly Step[]>>>
   '/profile/webhooks': { create: [press('webhooks.create')] },
   '/profile/privacy': { 'delete chats': [press('profile.chatsDelete')] },
   '/profile/personal-intelligence': { preview: [press('items.preview')], forget: [press('items.forget')] },
-  '/admin/users': { create: [press('admin.users.create')] },
+  '/admin/users': {
+    create: [press('admin.users.create')],
+    'menu of a user': [MARA],
+    edit: [MARA, entry('admin.users.edit')],
+    adjust: [MARA, entry('admin.users.adjust')],
+    link: [MARA, entry('admin.users.link')],
+    'end sessions': [MARA, entry('admin.users.sessions')],
+  },
   '/admin/models': {
     create: [press('admin.models.create')],
-    'menu of a model': [press('admin.actionsFor', { name: 'swift' })],
-    routing: [press('admin.actionsFor', { name: 'swift' }), entry('admin.models.routingTask')],
+    'menu of a model': [actionsOn('swift')],
+    edit: [actionsOn('swift'), entry('admin.editTask')],
+    routing: [actionsOn('swift'), entry('admin.models.routingTask')],
+    retire: [actionsOn('swift'), entry('admin.models.moves.RETIRED')],
+    deprecate: [actionsOn('swift'), entry('admin.models.moves.DEPRECATED')],
   },
   '/admin/groups': { edit: [press('admin.editTitle', { name: 'vip' })] },
   '/admin/upstreams': { create: [press('admin.upstreams.create')] },
-  '/admin/nodes': { create: [press('admin.nodes.create')] },
-  '/admin/incidents': { create: [press('incidents.new')] },
+  '/admin/upstreams/prv_north-eu': {
+    probe: [press('admin.upstreams.probe')],
+    route: [press('admin.upstreams.addRoute')],
+    'read models': [press('admin.quirks.readModels')],
+    quirks: [press('admin.quirks.edit')],
+    credential: [press('admin.upstreams.addCredential')],
+    probing: [press('admin.quirks.probing')],
+  },
+  '/admin/nodes': {
+    create: [press('admin.nodes.create')],
+    'menu of a node': [actionsOn('eu-1')],
+    drain: [actionsOn('eu-1'), entry('admin.nodes.drainTask')],
+    rotate: [actionsOn('eu-1'), entry('admin.nodes.rotateTask')],
+  },
+  '/admin/incidents': {
+    create: [press('incidents.new')],
+    update: [press('incidents.update')],
+    remove: [press('incidents.removeTask')],
+  },
   '/admin/policies': { publish: [press('admin.policies.publish')] },
   '/admin/personal-intelligence': { edit: [press('admin.intelligence.edit')] },
-  '/admin/storefront': { terms: [press('storefront.edit')] },
-  '/admin/payments/cards': { secret: [press('payments.cards.addSecret')] },
-  '/admin/payments/blockchains': { add: [press('payments.chains.add')] },
+  '/admin/storefront': { terms: [press('storefront.edit')], close: [press('storefront.close')] },
+  '/admin/pools/pool_2': {
+    'menu of a pool': [actionsOn('Orbit')],
+    cap: [actionsOn('Orbit'), entry('storefront.capTask')],
+    extend: [actionsOn('Orbit'), entry('storefront.extendTask')],
+    cancel: [actionsOn('Orbit'), entry('storefront.cancelTask')],
+  },
+  '/admin/payments/top-ups/top_a2': { refund: [press('payments.refund.task')] },
+  '/admin/payments/cards': {
+    secret: [press('payments.cards.addSecret')],
+    terms: [press('payments.cards.editTerms')],
+    processor: [press('payments.cards.editProcessor')],
+  },
+  '/admin/payments/blockchains': {
+    add: [press('payments.chains.add')],
+    key: [press('payments.chains.setKey')],
+    token: [press('payments.chains.addTokenTitle', { name: 'Base' })],
+  },
 };
 
 const pages = [...PUBLIC_PAGES, ...OWN_PAGES, ...ADMIN_PAGES];

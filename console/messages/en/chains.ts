@@ -24,7 +24,7 @@ export const chains = {
         WRONG: 'An RPC service sent an invalid answer.',
         WRONG_CHAIN: 'An RPC service serves another chain.',
       },
-      since: 'Since',
+      since: 'Since <ago></ago>.',
       frozen: 'No deposit of {{name}} is credited.',
       lost: 'Block {{number}} left the chain after a deposit of it was credited.',
       resume: 'Resume credits…',

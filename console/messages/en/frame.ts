@@ -17,6 +17,8 @@ export const frame = {
     loading: 'Loading',
     none: 'None',
     separator: ', ',
+    /** Between two sentences. */
+    gap: ' ',
     never: 'Never',
     live: 'Live',
     reconnecting: 'Reconnecting',
@@ -41,7 +43,6 @@ export const frame = {
     region: 'Table {{name}}, scrolls sideways',
     choose: 'Choose {{name}}',
     chooseAll: 'Choose all rows of this page',
-    chosen_one: '{{count}} chosen',
     chosen_other: '{{count}} chosen',
     bulk: 'Actions on chosen rows',
     clear: 'Clear the choice',

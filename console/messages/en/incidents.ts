@@ -10,6 +10,7 @@ export const incidents = {
     update: 'Write update',
     updated: 'The update is published.',
     remove: 'Remove',
+    removeTask: 'Remove…',
     removeTitle: 'Remove “{{title}}”',
     removeSentence: 'Only for an incident that was published by mistake. The audit log keeps its text.',
     removed: 'The incident is removed.',

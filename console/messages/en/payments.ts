@@ -64,6 +64,7 @@ export const payments = {
       deposit: 'Deposit',
       address: 'Address',
       transaction: 'Transaction',
+      see: 'See',
       block: 'Block',
       log: 'Log index',
       confirmations: 'Confirmations',

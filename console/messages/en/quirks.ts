@@ -48,6 +48,7 @@ export const quirks = {
   modelsTitle: 'Models of {{name}}',
   modelsAsked: 'The upstream is being asked for its models.',
   modelsSentence: 'Choose the model of the catalog for each one that you want to offer.',
+  create: 'Create routes',
   createRoutes_one: 'Create {{count}} route',
   createRoutes_other: 'Create {{count}} routes',
   search: 'Search models',

@@ -34,7 +34,7 @@ export const storefront = {
     confirm: 'I confirm these prices',
     message: 'Message',
     messageHint: 'Shown on the page of dedicated pools. Empty for none.',
-    editTitle: 'Edit the terms',
+    editTitle: 'Edit terms',
     editSentence: 'Applies to new quotes. Open quotes and existing pools keep their terms.',
     pools: 'Pools',
     poolsSentence: 'The dedicated pools of all users.',
@@ -61,6 +61,9 @@ export const storefront = {
     cancelSentence_other:
       'The pool ends at once, and its {{count}} keys fail with 403. ' +
       'The unused part is refunded in cash; gift credit for it is taken back.',
+    cancelNoKeys:
+      'The pool ends at once. The unused part is refunded in cash; gift credit for it is taken back.',
     cancelButton: 'Cancel pool',
+    keep: 'Keep pool',
   },
 } as const;

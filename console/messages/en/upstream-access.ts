@@ -31,7 +31,7 @@ export const upstreamAccess = {
   },
   more: 'Path, headers, query and proxy',
   pathTemplate: 'Path below the base address',
-  pathHint: "Empty for the path of the format. {path} stands for it, {model} for the upstream's model name.",
+  pathHint: 'Empty for the path of the format. {path} stands for it, {model} for the upstream’s model name.',
   headers: 'Extra headers, one per line (not secret)',
   query: 'Extra query parameters, one per line (not secret)',
   proxyUrl: 'HTTP proxy',

@@ -6,7 +6,7 @@ export const admin: Translation<typeof english> = {
   admin: {
     showCharts: '显示图表',
     userFilter: { user: '用户', hint: '电子邮箱', label: '{{name}}，按电子邮箱' },
-    jump: '用户、专属池、编号或页面',
+    jump: '用户、池、编号、页面',
     revision: '版本',
     onNodes: '{{current}} / {{all}} 个节点已应用',
     find: {

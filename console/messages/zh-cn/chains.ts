@@ -19,7 +19,7 @@ export const chains: Translation<typeof english> = {
         WRONG: '一个 RPC 服务的答复无效。',
         WRONG_CHAIN: '一个 RPC 服务属于另一条链。',
       },
-      since: '开始时间',
+      since: '开始于 <ago></ago>。',
       frozen: '{{name}} 上的充值不会入账。',
       lost: '区块 {{number}} 中的一笔充值入账后，该区块离开了区块链。',
       resume: '恢复入账…',

@@ -20,6 +20,7 @@ export const frame: Translation<typeof english> = {
     loading: '正在加载',
     none: '无',
     separator: '、',
+    gap: '',
     never: '从未',
     live: '实时',
     reconnecting: '正在重新连接',

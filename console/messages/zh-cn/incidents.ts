@@ -13,6 +13,7 @@ export const incidents: Translation<typeof english> = {
     update: '发布进展',
     updated: '进展已发布。',
     remove: '删除',
+    removeTask: '删除…',
     removeTitle: '删除“{{title}}”',
     removeSentence: '仅用于误发的事件。审计日志会保留其内容。',
     removed: '事件已删除。',

@@ -66,6 +66,7 @@ export const payments: Translation<typeof english> = {
       deposit: '链上充值',
       address: '地址',
       transaction: '交易',
+      see: '查看',
       block: '区块',
       log: '日志序号',
       confirmations: '确认数',

@@ -45,6 +45,7 @@ export const quirks = {
   modelsTitle: '{{name}} 的模型',
   modelsAsked: '正在向上游查询其模型。',
   modelsSentence: '为要提供的每个模型选择目录中的模型。',
+  create: '创建路由',
   createRoutes_other: '创建 {{count}} 条路由',
   search: '搜索模型',
   shown: '显示 {{shown}} / {{count}}',

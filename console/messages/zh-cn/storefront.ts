@@ -56,6 +56,8 @@ export const storefront: Translation<typeof english> = {
     cancelTitle: '取消“{{name}}”',
     cancelSentence_other:
       '专属池立即结束，其 {{count}} 个密钥返回 403。未使用的部分退回现金，相应的赠金收回。',
+    cancelNoKeys: '专属池立即结束。未使用的部分退回现金，相应的赠金收回。',
     cancelButton: '取消专属池',
+    keep: '保留专属池',
   },
 };

@@ -1,6 +1,7 @@
 /** The rows of the comparison: a name, and the text of each model. */
 import { useDurationText } from '../../components/duration.ts';
 import { Money } from '../../components/money.tsx';
+import { listText } from '../../components/list-text.ts';
 import { useTranslation } from '../../translation.ts';
 import { HealthChip, TIMES } from '../pricing/model-health.tsx';
 import { useModalities } from '../pricing/modalities.ts';
@@ -53,7 +54,6 @@ function usePrices(): CompareRow[] {
 function useProperties(): CompareRow[] {
   const { t, i18n } = useTranslation();
   const modalities = useModalities();
-  const list = new Intl.ListFormat(i18n.language);
   const word = (has: boolean) => (has ? t('model.yes') : t('model.no'));
   return [
     { id: 'tier', name: t('pricing.tier'), cell: ({ tier }) => t(`pricing.tiers.${tier}`) },
@@ -75,7 +75,7 @@ function useProperties(): CompareRow[] {
       id: 'families',
       name: t('model.endpoints'),
       cell: ({ endpoints }) =>
-        list.format([...new Set(endpoints.map(({ family }) => t(`pricing.families.${family}`)))]),
+        listText([...new Set(endpoints.map(({ family }) => t(`pricing.families.${family}`)))], i18n.language),
     },
   ];
 }

@@ -31,7 +31,7 @@ export function KeyFilters({ search, count }: { search: KeysSearch; count: numbe
           onChange={(state) => {
             set({ state });
           }}
-          options={KEY_STATES.map((value) => ({ value, word: t(`keys.stateFilter.${value}`) }))}
+          options={KEY_STATES.map((value) => ({ value, word: t(`keys.states.${value}`) }))}
         />
         <Filter
           name={t('keys.group')}

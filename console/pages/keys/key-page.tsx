@@ -151,7 +151,7 @@ function Newest({ apiKey, rows }: NewestProps) {
       {rows.length === 0 ? (
         <p className="text-ink-2">{t('keys.noRequests')}</p>
       ) : (
-        <UsageTable rows={rows} toReceipt={(receipt) => ({ key: apiKey.id, receipt })} />
+        <UsageTable oneKey rows={rows} toReceipt={(receipt) => ({ key: apiKey.id, receipt })} />
       )}
     </section>
   );

@@ -54,8 +54,18 @@ function columnsOf(
       cell: ({ row }) => <Name apiKey={row.original} />,
     },
     { id: 'state', header: t('keys.state'), cell: ({ row }) => <State apiKey={row.original} open={open} /> },
-    { id: 'group', header: t('keys.group'), cell: ({ row }) => <Group apiKey={row.original} /> },
-    { id: 'domain', header: t('keys.domain'), cell: ({ row }) => <Domain apiKey={row.original} /> },
+    {
+      id: 'group',
+      header: t('keys.groupAndDomain'),
+      cell: ({ row }) => (
+        <>
+          <Group apiKey={row.original} />
+          <div className="text-hint">
+            <Domain apiKey={row.original} />
+          </div>
+        </>
+      ),
+    },
     {
       id: 'used',
       header: t('keys.lastUsed'),
@@ -98,7 +108,7 @@ function Name({ apiKey }: CellProps) {
       <Link to="/keys/$id" params={{ id: apiKey.id }} className={NAME}>
         {apiKey.name}
       </Link>
-      <div className="min-w-36 text-hint text-ink-3">
+      <div className="min-w-28 text-hint text-ink-3">
         <Masked apiKey={apiKey} />
       </div>
     </>
@@ -117,8 +127,8 @@ function State({ apiKey, open }: CellProps & Pick<KeyTableProps, 'open'>) {
   const { t } = useTranslation();
   const state = stateOf(apiKey);
   return (
-    <span className="inline-flex items-center gap-3">
-      <StateWord {...lookOf(state)} word={t(`keys.states.${state}`)} />
+    <span className="flex items-center gap-x-3 gap-y-1 max-xl:flex-col max-xl:items-start">
+      <StateWord {...lookOf(state)} word={t(`keys.states.${state}`)} breaks />
       {canReveal(apiKey) && (
         <Button
           size="small"
@@ -144,7 +154,7 @@ function Group({ apiKey }: CellProps) {
 
 function Domain({ apiKey: { pool } }: CellProps) {
   const { t } = useTranslation();
-  if (!pool) return <span className="text-ink-2">{t('keys.mainDomain')}</span>;
+  if (!pool) return <span className="text-ink-3">{t('keys.mainDomain')}</span>;
   return (
     <Link to="/pools/$id" params={{ id: pool.id }} className="relative text-accent underline">
       {pool.name}
@@ -161,7 +171,7 @@ function LastUsed({ apiKey }: CellProps) {
         <Ago at={apiKey.lastUsedAt} />
       </div>
       {apiKey.lastUsedIp !== null && (
-        <div className="text-hint text-ink-3">
+        <div className="max-w-26 truncate text-hint text-ink-3 xl:max-w-none">
           <code>{apiKey.lastUsedIp}</code>
         </div>
       )}
@@ -196,8 +206,8 @@ function KeyCard({ apiKey, open }: { apiKey: ListedKey } & Pick<KeyTableProps, '
         </span>
         <Week apiKey={apiKey} />
       </div>
-      <div className="flex items-center gap-2 text-table text-ink-2">
-        <span>
+      <div className="flex flex-wrap items-center gap-x-2 gap-y-1 text-table text-ink-2">
+        <span className="whitespace-nowrap">
           <Group apiKey={apiKey} />
         </span>
         {apiKey.pool && (
@@ -207,7 +217,9 @@ function KeyCard({ apiKey, open }: { apiKey: ListedKey } & Pick<KeyTableProps, '
           </>
         )}
         <span aria-hidden="true">·</span>
-        <span>{apiKey.lastUsedAt === null ? t('keys.neverUsed') : <Ago at={apiKey.lastUsedAt} />}</span>
+        <span className="whitespace-nowrap">
+          {apiKey.lastUsedAt === null ? t('keys.neverUsed') : <Ago at={apiKey.lastUsedAt} />}
+        </span>
         <span className="ml-auto flex items-center gap-2 text-ink">
           {canReveal(apiKey) ? (
             <Button

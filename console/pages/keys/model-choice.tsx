@@ -4,6 +4,7 @@ import { useQuery } from 'urql';
 import { Below, Checkbox } from '../../components/field.tsx';
 import { moneyText } from '../../components/money.tsx';
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { listText } from '../../components/list-text.ts';
 import { useTranslation } from '../../translation.ts';
 import type { GROUPS } from './search.ts';
 
@@ -47,7 +48,7 @@ export function PriceExamples({ group }: { group: Group }) {
   const shown = [models[0], models[Math.floor(models.length / 2)], models.at(-1)];
   const words = shown.flatMap((model) => (model ? [`${model.name} ${moneyText(model.price)}`] : []));
   if (words.length === 0) return null;
-  const examples = new Intl.ListFormat(i18n.language).format([...new Set(words)]);
+  const examples = listText([...new Set(words)], i18n.language);
   return (
     <span className="text-hint text-ink-2" aria-live="polite">
       {t('keys.priceExamples', { examples })}

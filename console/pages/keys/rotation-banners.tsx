@@ -51,7 +51,8 @@ function RotationBanner({ apiKey, open }: RotationBannerProps) {
           code: (inside) => <code>{inside}</code>,
           time: () => graceEndsAt !== null && <Stamp at={graceEndsAt} />,
         }}
-      />{' '}
+      />
+      {t('state.gap')}
       {graceEndsAt !== null && <LastUseOfOld at={previousLastUsedAt} />}
     </Banner>
   );

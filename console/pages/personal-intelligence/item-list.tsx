@@ -174,9 +174,9 @@ function Text({ item: { text, pinned, suppressed, expiresAt } }: { item: Item })
   const { t } = useTranslation();
   return (
     <span className="[overflow-wrap:anywhere] whitespace-pre-wrap">
-      {text}
+      {text}{' '}
       {(pinned || suppressed) && (
-        <span className="ml-2 inline-flex gap-1.5">
+        <span className="inline-flex gap-1.5">
           {pinned && <Tag>{t('items.pinned')}</Tag>}
           {suppressed && <Tag>{t('items.suppressed')}</Tag>}
         </span>

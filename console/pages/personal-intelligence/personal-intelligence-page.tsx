@@ -89,8 +89,10 @@ function Switches({ intelligence, onChanged }: { intelligence: Intelligence; onC
       <Banner tone="quiet" icon={<Icon size={16} strokeWidth={1.75} aria-hidden="true" />}>
         <strong className="font-semibold">
           {storing ? t('intelligence.storing', { count: on }) : t('intelligence.notStoring')}
-        </strong>{' '}
-        {storing && t('intelligence.storingMore')} {count > 0 && t('intelligence.kept', { count })}{' '}
+        </strong>
+        {t('state.gap')}
+        {storing && t('intelligence.storingMore') + t('state.gap')}
+        {count > 0 && t('intelligence.kept', { count }) + t('state.gap')}
         {storageText}
       </Banner>
       <ul className="mt-5 grid grid-cols-2 gap-4 max-lg:grid-cols-1">
@@ -114,7 +116,8 @@ function Reading({ intelligence: { readingModel, pendingJobs, storing } }: { int
   const { t } = useTranslation();
   return (
     <p className="mt-3 text-hint text-ink-3">
-      {readingModel === null ? t('items.noReader') : t('items.reader', { model: readingModel })}{' '}
+      {readingModel === null ? t('items.noReader') : t('items.reader', { model: readingModel })}
+      {t('state.gap')}
       {storing && pendingJobs > 0 && t('items.waiting', { count: pendingJobs })}
     </p>
   );

@@ -77,7 +77,8 @@ function Preview(variables: { modelName: string; draft: string }) {
             {text}
           </pre>
           <p className="mt-2 text-hint text-ink-3">
-            {t('items.previewSize', { tokens, budget: budgetTokens })}{' '}
+            {t('items.previewSize', { tokens, budget: budgetTokens })}
+            {t('state.gap')}
             {omitted > 0 && t('items.previewOmitted', { count: omitted })}
           </p>
         </>

@@ -127,7 +127,8 @@ export function StorageBanner({ stored, temporary, switchesOn }: BannerProps) {
       <span className="min-w-0 flex-1">
         <strong className="font-semibold">
           {stored ? t('playground.stored') : t('playground.notStored')}
-        </strong>{' '}
+        </strong>
+        {t('state.gap')}
         {stored
           ? t('playground.storedSentence', { count: switchesOn })
           : t(temporary ? 'playground.temporarySentence' : 'playground.notStoredSentence')}

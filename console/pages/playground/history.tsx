@@ -144,7 +144,8 @@ function Total({ total, used, onDelete }: TotalProps) {
       {storageText !== undefined && (
         <strong className="mb-1 block font-normal text-warn">{storageText}</strong>
       )}
-      {t('playground.storedCount', { count: total })}{' '}
+      {t('playground.storedCount', { count: total })}
+      {t('state.gap')}
       <button type="button" className="underline touch:min-h-11" onClick={onDelete}>
         {t('playground.deleteAll')}
       </button>
@@ -182,13 +183,13 @@ function ChatLine({ chat, current, find, page, onTask }: LineProps) {
           {
             kind: 'action',
             icon: Pencil,
-            word: t('playground.rename'),
+            word: t('playground.renameTask'),
             run: () => onTask({ kind: 'rename', chat }),
           },
           {
             kind: 'action',
             icon: Trash2,
-            word: t('playground.delete'),
+            word: t('playground.deleteTask'),
             destructive: true,
             run: () => onTask({ kind: 'delete', chat }),
           },

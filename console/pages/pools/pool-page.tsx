@@ -119,7 +119,8 @@ function Totals({ pool, free }: { pool: PoolDetail; free: boolean }) {
         </LeaderRow>
       </LeaderList>
       <p className="mt-2 text-table text-ink-2">
-        {t(free ? 'pools.requestsFree' : 'pools.requestsCharged')}{' '}
+        {t(free ? 'pools.requestsFree' : 'pools.requestsCharged')}
+        {t('state.gap')}
         <Link to="/usage" search={{ pool: pool.id }} className="text-accent underline">
           {t('pools.seeUsage')}
         </Link>

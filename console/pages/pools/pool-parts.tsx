@@ -77,7 +77,8 @@ export function FrozenModels({ models }: Pick<Pool, 'models'>) {
     <span className="flex min-w-0 items-start gap-2">
       <Snowflake size={14} strokeWidth={1.75} className="mt-[3px] flex-none text-ink-3" aria-hidden="true" />
       <span className="min-w-0">
-        {t('pools.modelsFixed', { date: dateText(new Date(first.frozenAt), i18n.language) })}{' '}
+        {t('pools.modelsFixed', { date: dateText(new Date(first.frozenAt), i18n.language) })}
+        {t('state.gap')}
         {models.map(({ modelName }, index) => (
           <span key={modelName}>
             {index > 0 && ' · '}

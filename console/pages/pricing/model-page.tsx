@@ -182,9 +182,12 @@ function Details({ model }: { model: Model }) {
       {model.deprecation && (
         <div className="mb-6">
           <Banner tone="warn" icon={<Clock size={16} strokeWidth={1.75} aria-hidden="true" />}>
-            {t('model.deprecated')}{' '}
-            {end && t('model.retires', { time: exactText(new Date(end), i18n.language) })}{' '}
-            {replacement !== undefined && t('model.replacement', { name: replacement })}{' '}
+            {t('model.deprecated')}
+            {t('state.gap')}
+            {end && t('model.retires', { time: exactText(new Date(end), i18n.language) })}
+            {t('state.gap')}
+            {replacement !== undefined && t('model.replacement', { name: replacement })}
+            {t('state.gap')}
             {model.deprecation.note}
           </Banner>
         </div>

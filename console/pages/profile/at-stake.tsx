@@ -1,5 +1,6 @@
 /** Shows in figures what deleting the chats, or closing the account, would remove. */
 import { useQuery } from 'urql';
+import { Count } from '../../components/count.tsx';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { Money } from '../../components/money.tsx';
 import { graphql } from '../../graphql.ts';
@@ -34,11 +35,17 @@ export function AtStake({ everything = false }: { everything?: boolean }) {
   if (!viewer) return null;
   return (
     <LeaderList>
-      <LeaderRow name={t('profile.chats')}>{viewer.personalIntelligence.storedConversationCount}</LeaderRow>
+      <LeaderRow name={t('profile.chats')}>
+        <Count of={viewer.personalIntelligence.storedConversationCount} />
+      </LeaderRow>
       {everything && (
         <>
-          <LeaderRow name={t('profile.keysAtStake')}>{viewer.apiKeys.totalCount}</LeaderRow>
-          <LeaderRow name={t('profile.poolsAtStake')}>{viewer.pools.totalCount}</LeaderRow>
+          <LeaderRow name={t('profile.keysAtStake')}>
+            <Count of={viewer.apiKeys.totalCount} />
+          </LeaderRow>
+          <LeaderRow name={t('profile.poolsAtStake')}>
+            <Count of={viewer.pools.totalCount} />
+          </LeaderRow>
           <LeaderRow name={t('profile.moneyAtStake')}>
             <Money amount={viewer.wallet.available} />
           </LeaderRow>

@@ -86,7 +86,8 @@ function ChatsSentence() {
   const { t } = useTranslation();
   return (
     <>
-      {t('profile.chatsSentence')}{' '}
+      {t('profile.chatsSentence')}
+      {t('state.gap')}
       <Link to="/profile/personal-intelligence" className="text-accent underline">
         {t('profile.toIntelligence')}
       </Link>

@@ -70,7 +70,8 @@ function Sentence() {
   const { t } = useTranslation();
   return (
     <>
-      {t('tokens.sentence')}{' '}
+      {t('tokens.sentence')}
+      {t('state.gap')}
       <a href="/graphql" className="text-accent underline touch:py-3">
         {t('tokens.explorer')}
       </a>

@@ -45,7 +45,8 @@ export function RegisterPage() {
   const options = data?.signInOptions;
   const sentence = (
     <>
-      {t('account.haveOne')}{' '}
+      {t('account.haveOne')}
+      {t('state.gap')}
       <Link to="/sign-in" search={{ next }} className={LINK}>
         {t('account.signIn')}
       </Link>

@@ -44,7 +44,8 @@ function SignInForms() {
   const options = data?.signInOptions;
   const sentence = options?.registrationOpen !== false && (
     <>
-      {t('account.newHere')}{' '}
+      {t('account.newHere')}
+      {t('state.gap')}
       <Link to="/register" search={{ next }} className={LINK}>
         {t('account.createLink')}
       </Link>

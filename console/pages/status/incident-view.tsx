@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { StateWord, type Tone } from '../../components/state-word.tsx';
 import { Stamp, stampText } from '../../components/time.tsx';
 import { Tag } from '../../components/tag.tsx';
+import { listText } from '../../components/list-text.ts';
 import { useTranslation } from '../../translation.ts';
 import type { Incident } from './documents.ts';
 
@@ -74,5 +75,5 @@ export function lookOf({ kind }: Incident): { icon: LucideIcon; tone: Tone } {
 function useAffected({ modelNames, families }: Incident): string {
   const { t, i18n } = useTranslation();
   const names = [...modelNames, ...families.map((family) => t(`pricing.families.${family}`))];
-  return names.length === 0 ? t('status.everything') : new Intl.ListFormat(i18n.language).format(names);
+  return names.length === 0 ? t('status.everything') : listText(names, i18n.language);
 }

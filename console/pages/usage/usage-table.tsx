@@ -26,16 +26,19 @@ interface UsageTableProps {
   rows: readonly UsageRow[];
   /** The address of the receipt of a request, on the usage page. */
   toReceipt: (requestId: string) => UsageSearch;
+  sorting?: Sorting;
+  /** Whether all rows are of one key, so that no column names it. */
+  oneKey?: boolean;
 }
 
 /** The rows of one page. */
-export function UsageTable({ rows, toReceipt, sorting }: UsageTableProps & { sorting?: Sorting }) {
+export function UsageTable({ rows, toReceipt, sorting, oneKey }: UsageTableProps) {
   const { t, i18n } = useTranslation();
   const number = useMemo(() => new Intl.NumberFormat(i18n.language), [i18n.language]);
   const align = useMemo(() => decimalsOf(rows.map(({ cost }) => cost)), [rows]);
   const columns = useMemo(
-    () => [...whoColumns(t), ...tokenColumns(t, number, align), ...outcomeColumns(t, toReceipt)],
-    [t, number, align, toReceipt],
+    () => [...whoColumns(t, oneKey), ...tokenColumns(t, number, align), ...outcomeColumns(t, toReceipt)],
+    [t, number, align, toReceipt, oneKey],
   );
   return (
     <DataTable
@@ -51,7 +54,12 @@ export function UsageTable({ rows, toReceipt, sorting }: UsageTableProps & { sor
   );
 }
 
-function whoColumns(t: TFunction): Column<UsageRow>[] {
+function whoColumns(t: TFunction, oneKey: boolean | undefined): Column<UsageRow>[] {
+  const key: Column<UsageRow> = {
+    id: 'key',
+    header: t('usage.key'),
+    cell: ({ row }) => <KeyName row={row.original} />,
+  };
   return [
     {
       id: 'time',
@@ -60,7 +68,7 @@ function whoColumns(t: TFunction): Column<UsageRow>[] {
       cell: ({ row }) => <Clock at={row.original.createdAt} />,
     },
     { id: 'model', header: t('usage.model'), cell: ({ row }) => <Model name={row.original.modelName} /> },
-    { id: 'key', header: t('usage.key'), cell: ({ row }) => <KeyName row={row.original} /> },
+    ...(oneKey ? [] : [key]),
     { id: 'source', header: t('usage.source'), cell: ({ row }) => t(`usage.sources.${row.original.source}`) },
   ];
 }

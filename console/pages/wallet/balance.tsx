@@ -63,12 +63,12 @@ function Warning({ wallet }: { wallet: Wallet }) {
   return (
     <p className="flex flex-wrap items-baseline gap-x-3 border-t border-line pt-2 text-ink-2">
       <span>{t('wallet.warning')}</span>
-      <span className={`ml-auto ${isLow ? 'text-warn' : 'text-ink'}`}>
+      <span className={`ml-auto text-right ${isLow ? 'text-warn' : 'text-ink'}`}>
         {threshold === null
           ? t('wallet.warningOff')
           : t(isLow ? 'wallet.warningNow' : 'wallet.warningAt', { amount: moneyText(threshold) })}
       </span>
-      <Link to="/profile/notifications" className="text-accent underline">
+      <Link to="/profile/notifications" className="text-accent underline max-[359px]:ml-auto">
         {t('wallet.warningEdit')}
       </Link>
     </p>
@@ -86,12 +86,12 @@ function Budget({ wallet: { budget } }: { wallet: Wallet }) {
   return (
     <p className="mt-2 flex flex-wrap items-baseline gap-x-3 border-t border-line pt-2 text-ink-2">
       <span>{t('wallet.budget')}</span>
-      <span className={`ml-auto ${isNear ? 'text-warn' : 'text-ink'}`}>
+      <span className={`ml-auto text-right ${isNear ? 'text-warn' : 'text-ink'}`}>
         {monthly === null
           ? t('wallet.warningOff')
           : t('wallet.budgetSpent', { spent: moneyText(spentThisMonth), budget: moneyText(monthly) })}
       </span>
-      <Link to="/profile/notifications" className="text-accent underline">
+      <Link to="/profile/notifications" className="text-accent underline max-[359px]:ml-auto">
         {t('wallet.budgetEdit')}
       </Link>
     </p>

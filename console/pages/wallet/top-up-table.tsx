@@ -55,8 +55,8 @@ export function TopUpWay({ topUp }: { topUp: TopUp }) {
   return <>{t(automatic ? 'wallet.pay.automatic' : 'wallet.pay.card')}</>;
 }
 
-/** A link to the processor's receipt, or to the transaction in an explorer. */
-export function TopUpReceipt({ topUp }: { topUp: TopUp }) {
+/** A link to the processor's receipt, or to the transaction in an explorer; `word` replaces its text. */
+export function TopUpReceipt({ topUp, word }: { topUp: TopUp; word?: string }) {
   const { t } = useTranslation();
   const href = topUp.receiptUrl ?? topUp.deposit?.explorerUrl;
   if (!href) return <span className="text-ink-3">{t('state.none')}</span>;
@@ -67,7 +67,7 @@ export function TopUpReceipt({ topUp }: { topUp: TopUp }) {
       rel="noreferrer"
       className="inline-block py-0.5 text-accent underline touch:-my-2.5 touch:py-3"
     >
-      {t(topUp.receiptUrl ? 'wallet.pay.receipt' : 'wallet.pay.transaction')}
+      {word ?? t(topUp.receiptUrl ? 'wallet.pay.receipt' : 'wallet.pay.transaction')}
     </a>
   );
 }

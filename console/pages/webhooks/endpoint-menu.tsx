@@ -28,7 +28,7 @@ export function EndpointMenu({ endpoint, onOpen, onShow, onChanged }: EndpointMe
   const entries: MenuEntry[] = [
     { kind: 'action', icon: List, word: t('webhooks.deliveries'), run: show },
     ...(isOn ? [test] : []),
-    { kind: 'action', icon: Pencil, word: t('webhooks.edit'), run: ask('edit') },
+    { kind: 'action', icon: Pencil, word: t('webhooks.editTask'), run: ask('edit') },
     { kind: 'action', icon: RefreshCw, word: t('webhooks.rotate'), run: ask('rotate') },
     {
       kind: 'action',

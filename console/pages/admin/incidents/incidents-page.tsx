@@ -37,7 +37,8 @@ export function IncidentsPage() {
   );
   const sentence = (
     <>
-      {t('incidents.sentence')}{' '}
+      {t('incidents.sentence')}
+      {t('state.gap')}
       <Link to="/status" className="text-accent underline">
         {t('incidents.page')}
       </Link>
@@ -80,7 +81,7 @@ function Incidents({ incidents, setTask }: IncidentsProps) {
                 {t('incidents.update')}
               </Button>
               <Button size="small" onClick={() => setTask({ kind: 'remove', incident })}>
-                {t('incidents.remove')}
+                {t('incidents.removeTask')}
               </Button>
             </div>
           }

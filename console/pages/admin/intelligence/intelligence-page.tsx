@@ -1,6 +1,7 @@
 /** Personal Intelligence for administrators: which model reads chats, its budget, and the queue in counts. */
 import { lazy, Suspense } from 'react';
 import { useQuery } from 'urql';
+import { Count } from '../../../components/count.tsx';
 import { Button } from '../../../components/button.tsx';
 import { LeaderList, LeaderRow } from '../../../components/leader-row.tsx';
 import { Money } from '../../../components/money.tsx';
@@ -66,7 +67,9 @@ function Facts({ admin }: { admin: AdminIntelligence }) {
             ? t('admin.intelligence.allUpstreams')
             : names.join(t('state.separator'))}
         </LeaderRow>
-        <LeaderRow name={t('admin.intelligence.users')}>{health.users}</LeaderRow>
+        <LeaderRow name={t('admin.intelligence.users')}>
+          <Count of={health.users} />
+        </LeaderRow>
         <LeaderRow name={t('admin.intelligence.waiting')}>
           {t('admin.intelligence.waitingSince', {
             count: health.waiting,
@@ -74,13 +77,15 @@ function Facts({ admin }: { admin: AdminIntelligence }) {
           })}
         </LeaderRow>
         {health.postponed > 0 && (
-          <LeaderRow name={t('admin.intelligence.postponed')}>{health.postponed}</LeaderRow>
+          <LeaderRow name={t('admin.intelligence.postponed')}>
+            <Count of={health.postponed} />
+          </LeaderRow>
         )}
         <LeaderRow
           name={t('admin.intelligence.quarantined')}
           note={health.quarantined > 0 ? t('admin.intelligence.quarantinedHint') : undefined}
         >
-          {health.quarantined}
+          <Count of={health.quarantined} />
         </LeaderRow>
       </LeaderList>
       <p className="mt-4 text-table text-ink-2">{t('admin.intelligence.privacy')}</p>

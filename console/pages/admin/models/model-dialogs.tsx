@@ -71,8 +71,8 @@ function Edit({ model, onClose }: { model: AdminModel | undefined; onClose: () =
     <FormDialog
       wide
       title={model ? t('admin.editTitle', { name: model.name }) : t('admin.models.create')}
-      sentence={t('admin.models.editSentence')}
-      button={t('admin.save')}
+      sentence={t(model ? 'admin.models.editSentence' : 'admin.models.createSentence')}
+      button={t(model ? 'admin.save' : 'admin.models.create')}
       onClose={onClose}
       send={send}
     >

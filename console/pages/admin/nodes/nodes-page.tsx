@@ -1,11 +1,13 @@
 /** The nodes, with their state, configuration revision and load. */
-import { KeyRound, Plus } from 'lucide-react';
+import { CirclePause, CircleX, Ellipsis, KeyRound, Plus } from 'lucide-react';
 import { lazy, type ReactNode, Suspense } from 'react';
 import { useQuery, useSubscription } from 'urql';
-import { Button } from '../../../components/button.tsx';
+import { Button, IconButton } from '../../../components/button.tsx';
 import { type Column, DataTable } from '../../../components/data-table.tsx';
+import { Menu } from '../../../components/menu.tsx';
+import { type MenuEntry, RULE } from '../../../components/menu-entries.ts';
 import { EmptyFirst } from '../../../components/notice.tsx';
-import { Money } from '../../../components/money.tsx';
+import { moneyText } from '../../../components/money.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import { Ago } from '../../../components/time.tsx';
 import { useSorted } from '../../../components/use-sorted.ts';
@@ -95,7 +97,6 @@ interface NodeTableProps {
 const ORDERS = {
   name: ({ name }: AdminNode) => name,
   state: ({ state, retired }: AdminNode) => (retired ? 'RETIRED' : state),
-  appliedRevision: ({ appliedRevision }: AdminNode) => appliedRevision,
   inflight: ({ inflight }: AdminNode) => inflight,
   rps: ({ rps }: AdminNode) => Number(rps),
   usageBacklog: ({ usageBacklog }: AdminNode) => usageBacklog,
@@ -113,7 +114,7 @@ function NodeTable({ nodes, ...tasks }: NodeTableProps) {
       {...sorted}
       idOf={({ id }) => id}
       columns={columnsOf(t, number, (node) => (
-        <Actions node={node} {...tasks} />
+        <NodeMenu node={node} {...tasks} />
       ))}
       card={(node) => <NodeCard node={node} {...tasks} />}
     />
@@ -125,13 +126,12 @@ function columnsOf(
   number: Intl.NumberFormat,
   actions: (node: AdminNode) => ReactNode,
 ): Column<AdminNode>[] {
-  const figure = (id: 'inflight' | 'usageBacklog' | 'appliedRevision'): Column<AdminNode> => ({
+  const figure = (id: 'inflight' | 'usageBacklog'): Column<AdminNode> => ({
     id,
     header: t(`admin.nodes.${id}`),
     meta: { fact: true, right: true, sort: 'desc' },
     cell: ({ row }) => number.format(row.original[id]),
   });
-  const state = (node: AdminNode) => <NodeState node={node} />;
   return [
     {
       id: 'name',
@@ -139,8 +139,12 @@ function columnsOf(
       meta: { sort: 'asc' },
       cell: ({ row }) => <Name node={row.original} />,
     },
-    { id: 'state', header: t('admin.state'), meta: { sort: 'asc' }, cell: ({ row }) => state(row.original) },
-    figure('appliedRevision'),
+    {
+      id: 'state',
+      header: t('admin.state'),
+      meta: { sort: 'asc' },
+      cell: ({ row }) => <State node={row.original} />,
+    },
     figure('inflight'),
     {
       id: 'rps',
@@ -156,7 +160,7 @@ function columnsOf(
       cell: ({ row }) => <Seen node={row.original} />,
     },
     {
-      id: 'rotate',
+      id: 'menu',
       header: t('admin.actions'),
       meta: { silent: true, right: true },
       cell: ({ row }) => actions(row.original),
@@ -170,48 +174,77 @@ function NodeCard({ node, ...tasks }: NodeProps) {
   return (
     <div className="flex flex-col gap-3 text-table">
       <div className="flex items-start justify-between gap-3">
-        <div>
+        <div className="min-w-0 flex-1">
           <Name node={node} />
         </div>
-        <NodeState node={node} />
+        <div className="text-right">
+          <State node={node} />
+        </div>
+        <NodeMenu node={node} {...tasks} />
       </div>
-      <Actions node={node} {...tasks} />
     </div>
   );
 }
 
-function Actions({ node, onRotate, onDrain, onForget }: NodeProps) {
+/** The ⋯ menu of a node. */
+function NodeMenu({ node, onRotate, onDrain, onForget }: NodeProps) {
   const { t } = useTranslation();
-  return (
-    <span className="inline-flex gap-2">
-      <RotateButton onClick={() => onRotate(node)} />
-      {node.state !== 'DRAINING' && !node.retired && (
-        <Button size="small" onClick={() => onDrain(node)}>
-          {t('admin.nodes.drainTask')}
-        </Button>
-      )}
-      {node.state === 'OFFLINE' && (!node.retired || (node.leases ?? 0) > 0) && (
-        <Button size="small" onClick={() => onForget(node)}>
-          {t('admin.nodes.forgetTask')}
-        </Button>
-      )}
-    </span>
+  const { name, state, retired, leases } = node;
+  const rotate: MenuEntry = {
+    kind: 'action',
+    icon: KeyRound,
+    word: t('admin.nodes.rotateTask'),
+    run: () => onRotate(node),
+  };
+  const drain: MenuEntry = {
+    kind: 'action',
+    icon: CirclePause,
+    word: t('admin.nodes.drainTask'),
+    run: () => onDrain(node),
+  };
+  const forget: MenuEntry = {
+    kind: 'action',
+    icon: CircleX,
+    word: t('admin.nodes.forgetTask'),
+    destructive: true,
+    run: () => onForget(node),
+  };
+  const canDrain = state !== 'DRAINING' && !retired;
+  const canForget = state === 'OFFLINE' && (!retired || (leases ?? 0) > 0);
+  const trigger = (
+    <IconButton label={t('admin.actionsFor', { name })}>
+      <Ellipsis size={16} strokeWidth={1.75} />
+    </IconButton>
   );
+  const entries = [rotate, ...(canDrain ? [drain] : []), ...(canForget ? [RULE, forget] : [])];
+  return <Menu trigger={trigger} entries={entries} />;
 }
 
 function Name({ node: { name, version, region, leases, held } }: { node: AdminNode }) {
   const { t } = useTranslation();
   return (
     <>
-      <div className="min-w-40 font-[550]">{name}</div>
+      <div className="min-w-32 font-[550]">{name}</div>
       <div className="text-hint text-ink-3">
         {region} <code>{version}</code>
       </div>
       {leases !== null && held !== null && (
         <div className="text-hint text-ink-3">
-          {t('admin.nodes.credit', { leases })} <Money amount={held} />
+          {t('admin.nodes.credit', { count: leases, amount: moneyText(held) })}
         </div>
       )}
+    </>
+  );
+}
+
+/** The state, and the revision of the configuration that the node has applied. */
+function State({ node }: { node: AdminNode }) {
+  const { t, i18n } = useTranslation();
+  const revision = new Intl.NumberFormat(i18n.language).format(node.appliedRevision);
+  return (
+    <>
+      <NodeState node={node} />
+      <div className="text-hint text-ink-3">{t('admin.nodes.revision', { revision })}</div>
     </>
   );
 }
@@ -219,17 +252,4 @@ function Name({ node: { name, version, region, leases, held } }: { node: AdminNo
 function Seen({ node: { lastSeenAt } }: { node: AdminNode }) {
   const { t } = useTranslation();
   return lastSeenAt === null ? t('state.never') : <Ago at={lastSeenAt} />;
-}
-
-function RotateButton({ onClick }: { onClick: () => void }) {
-  const { t } = useTranslation();
-  return (
-    <Button
-      size="small"
-      icon={<KeyRound size={16} strokeWidth={1.75} aria-hidden="true" />}
-      onClick={onClick}
-    >
-      {t('admin.nodes.rotate')}
-    </Button>
-  );
 }

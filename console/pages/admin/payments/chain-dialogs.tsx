@@ -62,7 +62,7 @@ function EditChain({ chain, onClose }: CloseProps & { chain: Chain | undefined }
     <FormDialog
       title={chain ? t('admin.editTitle', { name: chain.name }) : t('payments.chains.add')}
       sentence={t('payments.chains.editSentence')}
-      button={t('admin.save')}
+      button={t(chain ? 'admin.save' : 'payments.chains.add')}
       wide
       onClose={onClose}
       send={send}
@@ -195,7 +195,7 @@ function EditToken({ chain, token, onClose }: CloseProps & { chain: Chain; token
           : t('payments.chains.addTokenTitle', { name })
       }
       sentence={t('payments.chains.tokenSentence')}
-      button={t('admin.save')}
+      button={t(token ? 'admin.save' : 'payments.chains.addToken')}
       onClose={onClose}
       send={send}
     >

@@ -13,6 +13,7 @@ import {
 import { Button } from '../../../components/button.tsx';
 import { LeaderList, LeaderRow } from '../../../components/leader-row.tsx';
 import { Banner } from '../../../components/notice.tsx';
+import { Rich } from '../../../components/rich.tsx';
 import { StateWord, type Tone } from '../../../components/state-word.tsx';
 import { Ago } from '../../../components/time.tsx';
 import { useTranslation } from '../../../translation.ts';
@@ -99,7 +100,8 @@ function Frozen({ chain, onTask }: ChainProps) {
         </div>
       }
     >
-      {t('payments.chains.frozen', { name: chain.name })}{' '}
+      {t('payments.chains.frozen', { name: chain.name })}
+      {t('state.gap')}
       {chain.frozenBlock === null ? (
         <span lang="en">{chain.frozenReason}</span>
       ) : (
@@ -118,7 +120,8 @@ function Trouble({ chain, trouble }: { chain: Chain; trouble: NonNullable<Chain[
       <div className="text-table text-ink-2">
         {troubleSince !== null && (
           <>
-            {t('payments.chains.since')} <Ago at={troubleSince} />.{' '}
+            <Rich text={t('payments.chains.since')} marks={{ ago: () => <Ago at={troubleSince} /> }} />
+            {t('state.gap')}
           </>
         )}
         <span lang="en" className="[overflow-wrap:anywhere]">

@@ -50,7 +50,7 @@ function columnsOf(t: TFunction, topUps: readonly AdminTopUp[], deposits: boolea
       id: 'transaction',
       header: t('payments.topUp.transaction'),
       meta: FACT,
-      cell: ({ row }) => <TopUpReceipt topUp={row.original} />,
+      cell: ({ row }) => <TopUpReceipt topUp={row.original} word={t('payments.topUp.see')} />,
     },
   ];
   return [

@@ -23,12 +23,15 @@ export function PoolDialogs({ task: { kind, pool }, onClose }: PoolDialogsProps)
     if (kind === 'cap') return { rpmCap: Number(textIn(values, 'cap')) };
     return kind === 'extend' ? { extendDays: Number(textIn(values, 'days')) } : { cancel: true };
   };
+  const count = pool.allKeys.totalCount;
+  const hasNoKeys = kind === 'cancel' && count === 0;
   return (
     <FormDialog
       title={t(`storefront.${kind}Title`, { name: pool.name })}
-      sentence={t(`storefront.${kind}Sentence`, { count: pool.allKeys.totalCount })}
+      sentence={hasNoKeys ? t('storefront.cancelNoKeys') : t(`storefront.${kind}Sentence`, { count })}
       button={t(`storefront.${kind}Button`)}
       destructive={kind === 'cancel'}
+      {...(kind === 'cancel' && { dismiss: t('storefront.keep') })}
       onClose={onClose}
       send={async (values, reason) => {
         const input = { id: pool.id, version: pool.version, ...changeIn(values), reason };

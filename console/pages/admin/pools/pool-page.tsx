@@ -2,6 +2,7 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { useQuery } from 'urql';
+import { Count } from '../../../components/count.tsx';
 import { LeaderList, LeaderRow } from '../../../components/leader-row.tsx';
 import { DetailHead } from '../../../components/page-head.tsx';
 import { useTranslation } from '../../../translation.ts';
@@ -76,8 +77,12 @@ function Facts({ pool }: Pick<DetailProps, 'pool'>) {
             </Link>
           )}
         </LeaderRow>
-        <LeaderRow name={t('pools.keys')}>{pool.allKeys.totalCount}</LeaderRow>
-        <LeaderRow name={t('pools.throttledDay')}>{pool.throttled24h}</LeaderRow>
+        <LeaderRow name={t('pools.keys')}>
+          <Count of={pool.allKeys.totalCount} />
+        </LeaderRow>
+        <LeaderRow name={t('pools.throttledDay')}>
+          <Count of={pool.throttled24h} />
+        </LeaderRow>
         <LeaderRow name={t('pools.autoRenew')}>{t(pool.autoRenew ? 'pools.on' : 'pools.off')}</LeaderRow>
       </LeaderList>
       <div className="mt-3 text-table text-ink-2">

@@ -71,7 +71,7 @@ export function EditDialog({ provider, onClose }: { provider: Provider | undefin
     <FormDialog
       title={provider ? t('admin.editTitle', { name: provider.name }) : t('admin.upstreams.create')}
       sentence={t('admin.upstreams.editSentence')}
-      button={t('admin.save')}
+      button={t(provider ? 'admin.save' : 'admin.upstreams.create')}
       onClose={onClose}
       send={send}
     >

@@ -1,12 +1,16 @@
 /** Lists the models that an upstream offers, and creates routes to the chosen ones. */
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import { useMutation } from 'urql';
+import { Button } from '../../../components/button.tsx';
+import { Dialog } from '../../../components/dialog.tsx';
 import { Field } from '../../../components/field.tsx';
+import { SkeletonRows } from '../../../components/notice.tsx';
 import { CheckField, SelectField } from '../../../components/select-field.tsx';
 import { Tag } from '../../../components/tag.tsx';
 import { useTranslation } from '../../../translation.ts';
 import { useFailureWords } from '../../failure-words.ts';
 import { useRefusalText } from '../../refusal-text.ts';
+import { FailureBanner } from '../../task-dialog.tsx';
 import { FAMILIES } from '../families.ts';
 import { FormDialog, words } from '../form-dialog.tsx';
 import type { ModelName, Provider } from './documents.ts';
@@ -26,16 +30,30 @@ interface ModelsDialogProps {
 /** The dialog. It queries the upstream when it opens. */
 export function ModelsDialog({ provider, models, onClose }: ModelsDialogProps) {
   const { t } = useTranslation();
-  const { offered, failure } = useOffered(provider.id);
+  const { offered, failure, again } = useOffered(provider.id);
   const [, create] = useMutation(CreateRoutes);
   /** Ids of catalog models by the upstream's names. */
   const [chosen, setChosen] = useState<ReadonlyMap<string, string>>(new Map());
+  const title = t('admin.quirks.modelsTitle', { name: provider.name });
+  if (failure !== undefined)
+    return (
+      <Dialog
+        open
+        onClose={onClose}
+        title={title}
+        footer={<Button onClick={again}>{t('state.retry')}</Button>}
+      >
+        <FailureBanner words={failure} />
+      </Dialog>
+    );
   return (
     <FormDialog
       wide
-      title={t('admin.quirks.modelsTitle', { name: provider.name })}
-      sentence={failure ?? t(offered ? 'admin.quirks.modelsSentence' : 'admin.quirks.modelsAsked')}
-      button={t('admin.quirks.createRoutes', { count: chosen.size })}
+      title={title}
+      sentence={t(offered ? 'admin.quirks.modelsSentence' : 'admin.quirks.modelsAsked')}
+      button={
+        chosen.size === 0 ? t('admin.quirks.create') : t('admin.quirks.createRoutes', { count: chosen.size })
+      }
       onClose={onClose}
       send={async (values, reason) => {
         const routes = [...chosen].map(([upstreamModel, modelId]) => ({ upstreamModel, modelId }));
@@ -45,7 +63,11 @@ export function ModelsDialog({ provider, models, onClose }: ModelsDialogProps) {
         return { error, userErrors: data?.adminRoutesCreate.userErrors };
       }}
     >
-      <Choices offered={offered ?? []} models={models} chosen={chosen} onChange={setChosen} />
+      {offered ? (
+        <Choices offered={offered} models={models} chosen={chosen} onChange={setChosen} />
+      ) : (
+        <SkeletonRows rows={3} />
+      )}
       <CheckField
         legend={t('admin.families')}
         name="families"
@@ -105,17 +127,17 @@ function withChoice(chosen: ReadonlyMap<string, string>, name: string, modelId: 
   return next;
 }
 
-/** The models that the upstream offers, or the reason why there is no list. */
+/** The models that the upstream offers, or why there is no list; and a function that asks again. */
 function useOffered(providerId: string) {
   const [{ data, error }, read] = useMutation(ReadModels);
   const failureWords = useFailureWords();
-  useEffect(() => {
-    void read({ input: { providerId } });
-  }, [providerId, read]);
+  const again = useCallback(() => void read({ input: { providerId } }), [providerId, read]);
+  useEffect(again, [again]);
   const [refused] = data?.adminProviderModels.userErrors ?? [];
   const refusal = useRefusalText(refused?.message);
   return {
     offered: data?.adminProviderModels.models,
     failure: refused ? refusal : error && failureWords(error, undefined),
+    again,
   };
 }

@@ -42,7 +42,7 @@ export function RouteDialog({ provider, route, models, onClose }: RouteDialogPro
       wide
       title={route ? t('admin.editTitle', { name: route.model.name }) : t('admin.upstreams.addRoute')}
       sentence={t('admin.upstreams.routesNote')}
-      button={t('admin.save')}
+      button={t(route ? 'admin.save' : 'admin.upstreams.addRoute')}
       onClose={onClose}
       send={send}
     >
@@ -103,6 +103,7 @@ function RouteFields({ route, models }: { route: Route | undefined; models: read
         label={t('admin.upstreams.cost')}
         name="cost"
         inputMode="decimal"
+        before={<span className="text-ink-3">$</span>}
         autoComplete="off"
         hint={t('admin.upstreams.costHint')}
         defaultValue={route?.cost ?? ''}

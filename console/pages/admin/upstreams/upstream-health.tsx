@@ -3,6 +3,7 @@ import { CircleCheck, CircleDot, CircleX, type LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useDurationText } from '../../../components/duration.ts';
 import { LeaderList, LeaderRow } from '../../../components/leader-row.tsx';
+import { Rich } from '../../../components/rich.tsx';
 import { StateWord, type Tone } from '../../../components/state-word.tsx';
 import { Ago, Clock } from '../../../components/time.tsx';
 import { useTranslation } from '../../../translation.ts';
@@ -188,7 +189,12 @@ function CredentialUse({ credential }: { credential: Provider['credentials'][num
       {lastUsedAt === null ? t('state.never') : <Ago at={lastUsedAt} />}
       {lastError !== null && lastErrorAt !== null && (
         <div className="text-hint text-ink-3">
-          {t(`admin.upstreams.health.faults.${lastError}`)}: <Ago at={lastErrorAt} />
+          <Rich
+            text={t('admin.upstreams.health.faultAgo', {
+              fault: t(`admin.upstreams.health.faults.${lastError}`),
+            })}
+            marks={{ ago: () => <Ago at={lastErrorAt} /> }}
+          />
         </div>
       )}
       <LeftAlone word={t('admin.upstreams.health.suspended')} until={suspendedUntil} />

@@ -35,7 +35,7 @@ function KeyTable({ keys: { nodes, totalCount }, user, onTask }: UserKeysProps &
   const disable = (key: UserKey) =>
     key.state === 'ENABLED' && (
       <Button size="small" onClick={() => onTask({ kind: 'key', user, key })}>
-        {t('admin.user.disable')}
+        {t('admin.user.disableTask')}
       </Button>
     );
   if (nodes.length === 0) return <NothingYet />;

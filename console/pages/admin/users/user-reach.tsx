@@ -1,5 +1,6 @@
 /** How many keys and browsers of a user a change affects. */
 import { useQuery } from 'urql';
+import { Count } from '../../../components/count.tsx';
 import { LeaderList, LeaderRow } from '../../../components/leader-row.tsx';
 import { graphql } from '../../../graphql.ts';
 import { useTranslation } from '../../../translation.ts';
@@ -28,8 +29,12 @@ export function UserReach({ id }: { id: string }) {
   if (!user) return null;
   return (
     <LeaderList>
-      <LeaderRow name={t('admin.users.enabledKeys')}>{user.apiKeys.totalCount}</LeaderRow>
-      <LeaderRow name={t('admin.user.sessions')}>{user.sessions.totalCount}</LeaderRow>
+      <LeaderRow name={t('admin.users.enabledKeys')}>
+        <Count of={user.apiKeys.totalCount} />
+      </LeaderRow>
+      <LeaderRow name={t('admin.user.sessions')}>
+        <Count of={user.sessions.totalCount} />
+      </LeaderRow>
     </LeaderList>
   );
 }

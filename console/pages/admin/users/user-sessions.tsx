@@ -32,7 +32,7 @@ export function UserSessions({ user, onTask }: SessionsProps) {
   const address = ({ ip }: UserSession) => <code>{ip ?? t('state.none')}</code>;
   const end = (session: UserSession) => (
     <Button size="small" onClick={() => onTask({ kind: 'session', user, session })}>
-      {t('admin.user.end')}
+      {t('admin.user.endTask')}
     </Button>
   );
   if (nodes.length === 0) return <NothingYet />;
