@@ -1,4 +1,7 @@
-/** The locks of pending migrations: they give way to transactions of traffic, whatever these lock first. */
+/**
+ * Pending migrations of the ledger and the usage log: they give way to transactions of traffic, whatever
+ * these lock first, and replace the indexes of all partitions.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -92,3 +95,37 @@ describe('an upgrade from before 091-extra-requests to before 053-shared-sums', 
     await traffic.query('commit');
   });
 });
+
+describe('the migration of the key of the usage log', () => {
+  it('changes all partitions, and keeps their rows and the indexes of the ledger', async () => {
+    await migrate(database.url, before('063-lean-settlement'));
+    await traffic.query(`insert into users (id, email) values ('usr_1', 'one@example.com')`);
+    await traffic.query(`insert into wallet (id, user_id) values ('wal_1', 'usr_1')`);
+    await traffic.query(`insert into usage_entry (request_id, id, at, node_id, key_id, wallet_id,
+        billing_group, source, model_name, family, base_price, ratio, cost, status, outcome, http_status,
+        streamed, latency_ms)
+      select 'req_' || month, 'use_' || month, now() + month * interval '31 days', 'nod_1', 'key_1', 'wal_1',
+        'default', 'API_KEY', 'swift', 'chat_completions', 0, '1', 0, 'FAILED', 'REFUSED', 400, false, 1
+      from generate_series(0, 1) month`);
+    const ledger = await indexesOf('ledger_entry');
+    await migrate(database.url);
+    expect(await indexesOf('ledger_entry')).toEqual(ledger);
+    const { rows } = await traffic.query<{ name: string; rows: number }>(
+      `select tableoid::regclass::text as name, count(*)::integer as rows from usage_entry group by 1`,
+    );
+    expect(rows.map((row) => row.rows)).toEqual([1, 1]);
+    const log = await indexesOf('usage_entry');
+    expect(log).toContain('unique (at, request_id)');
+    for (const { name } of rows) expect(await indexesOf(name)).toEqual(log);
+  });
+});
+
+/** The indexes of a table, without the names that differ between partitions. */
+async function indexesOf(table: string): Promise<string[]> {
+  const { rows } = await traffic.query<{ text: string }>(
+    `select case when indisunique then 'unique ' else '' end || regexp_replace(pg_get_indexdef(indexrelid),
+      '^.* USING btree ', '') as text from pg_index where indrelid = $1::regclass order by 1`,
+    [table],
+  );
+  return rows.map(({ text }) => text);
+}

@@ -1,4 +1,4 @@
-/** Makes settlement cheaper: the usage log and the ledger have an index fewer each. */
+/** Makes settlement cheaper: the usage log has an index fewer. */
 import { Migration } from '@mikro-orm/migrations';
 import { LOCK_MONEY } from './money-locks.ts';
 
@@ -12,17 +12,9 @@ const LOG = `
   alter table usage_entry add primary key (at, request_id);
 `;
 
-/** One index in place of two. It serves both pages and balances of the entries of a wallet. */
-const LEDGER = `
-  drop index ledger_entry_wallet;
-  drop index ledger_entry_running;
-  create index ledger_entry_wallet on ledger_entry (wallet_id, seq) include (bucket, amount, kind)
-    where wallet_id is not null;
-`;
-
-/** Replaces the indexes. Reads all rows of the log and of the ledger to build the new ones. */
+/** Replaces the indexes. Reads all rows of the log to build the new one. */
 export class LeanSettlement extends Migration {
   override up(): void {
-    for (const part of [LOCK_MONEY, LOG, LEDGER]) this.addSql(part);
+    for (const part of [LOCK_MONEY, LOG]) this.addSql(part);
   }
 }

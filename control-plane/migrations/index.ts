@@ -166,6 +166,7 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '048-planned-digests', class: PlannedDigests },
   // After 076 and 089, whose functions it replaces.
   { name: '053-shared-sums', class: SharedSums },
+  // Near the end, because it reads the whole log, and traffic waits for its locks until the last one ends.
   { name: '063-lean-settlement', class: LeanSettlement },
   // After 053, whose functions it replaces.
   { name: '064-short-checks', class: ShortChecks },
