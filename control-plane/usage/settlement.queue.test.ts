@@ -224,6 +224,18 @@ describe('reports that wait', () => {
     expect(await alone).toEqual(SETTLED);
   });
 
+  it('do not wait for further reports if as many as a transaction may have wait', async () => {
+    const queue = new SettlementQueue(money.em, () => 0);
+    const { release, payer } = await occupy(queue);
+    const free = { walletId: payer.walletId, journalId: null, leaseId: null, seq: null, cost: 0n };
+    const nodes = await Promise.all(Array.from({ length: GROUP_REPORTS_MAX }, () => money.node()));
+    const records = nodes.map(() => reported(free));
+    const answers = nodes.map(({ nodeId }, at) => queue.settle(reportOf(nodeId, records.slice(at, at + 1))));
+    expect(await Promise.all(answers)).toEqual(nodes.map(() => SETTLED));
+    expect(await transactionsOf(records)).toBe(1);
+    await release();
+  });
+
   it('get the refusals and duplicates that each of them would get alone', async () => {
     const queue = new SettlementQueue(money.em);
     const { release } = await occupy(queue);

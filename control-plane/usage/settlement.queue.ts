@@ -117,8 +117,8 @@ export class SettlementQueue {
     if (this.#started.size === 0 || group[0]?.alone) return 0;
     const records = group.reduce((sum, { report }) => sum + report.records.length, 0);
     const nodes = new Set([...this.#nodes, ...group.map(({ report }) => report.node.id)]);
-    const isFull = records >= GROUP_RECORDS_MAX || others.some(({ report }) => !nodes.has(report.node.id));
-    if (isFull) return 0;
+    const isFull = records >= GROUP_RECORDS_MAX || group.length >= GROUP_REPORTS_MAX;
+    if (isFull || others.some(({ report }) => !nodes.has(report.node.id))) return 0;
     const arrivals = group.map(({ since }) => since);
     const until = Math.min(...arrivals, Math.max(...this.#started.values())) + GATHER_MS;
     const soon = records < GROUP_RECORDS_ENOUGH ? Infinity : Math.max(...arrivals) + NEXT_REPORT_MS;
