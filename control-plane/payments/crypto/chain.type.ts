@@ -83,12 +83,6 @@ export class Chain {
 
   @Field(() => String, { nullable: true, description: 'Why its credits were stopped, in English.' })
   frozenReason?: string | null;
-
-  @Field(() => Int, {
-    nullable: true,
-    description: 'The block whose loss stopped its credits; null if they are not stopped.',
-  })
-  frozenBlock?: number | null;
 }
 
 /** An extended public key. */

@@ -1,6 +1,6 @@
 /** Deposits on blockchains on the API: offered tokens, addresses, deposits, and settings. */
 import 'reflect-metadata';
-import { Arg, Ctx, FieldResolver, Mutation, Resolver, Root } from 'type-graphql';
+import { Arg, Ctx, FieldResolver, Int, Mutation, Resolver, Root } from 'type-graphql';
 import { AdminQuery } from '../../graphql/admin-query.ts';
 import { actorOf, Authorized, viewerOf } from '../../graphql/context.ts';
 import type { Context } from '../../graphql/context.ts';
@@ -66,9 +66,18 @@ export class TopUpDepositResolver {
   }
 }
 
-/** Tokens of a chain. */
+/** Tokens of a chain, and the block that stopped its credits. */
 @Resolver(() => Chain)
 export class ChainResolver {
+  @FieldResolver(() => Int, {
+    nullable: true,
+    description: 'The block whose loss stopped its credits; null if they are not stopped.',
+  })
+  frozenBlock(@Root() { frozenAt, frozenBlock }: ChainRow): number | null {
+    // A control plane of an earlier release resumes a chain and leaves the number.
+    return frozenAt ? (frozenBlock ?? null) : null;
+  }
+
   @FieldResolver(() => [ChainToken], { description: 'Its tokens.' })
   tokens(@Root() { chainId }: ChainRow, @Ctx() { em }: Context): Promise<TokenRow[]> {
     return em.find(TokenSchema, { chainId }, { orderBy: { symbol: 'asc', contract: 'asc' } });

@@ -130,6 +130,15 @@ describe('settings of a chain', () => {
     expect(await codes(house.setToken(input), 'adminChainTokenSet')).toEqual([code]);
   });
 
+  it('name no lost block of a chain that a control plane of an earlier release resumed', async () => {
+    const lost = async () =>
+      pick(await house.admin.send('{ admin { chains { frozenBlock } } }'), 'admin', 'chains');
+    await query(house.test.orm.em.fork(), sql`update crypto_chain set frozen_at = now(), frozen_block = 7`);
+    expect(await lost()).toEqual([{ frozenBlock: 7 }]);
+    await query(house.test.orm.em.fork(), sql`update crypto_chain set frozen_at = null`);
+    expect(await lost()).toEqual([{ frozenBlock: null }]);
+  });
+
   it('refuse a second token with the symbol of an enabled one', async () => {
     const copy = await house.chain.deploy(6);
     const input = { contract: copy, symbol: 'usdc', minimum: '1' };
