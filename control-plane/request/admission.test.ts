@@ -56,6 +56,31 @@ const padded = (length: number): string => QUERY + ' '.repeat(length - QUERY.len
 const chunked = (text: string): string =>
   `${[...text].map((letter) => `1\r\n${letter}\r\n`).join('')}0\r\n\r\n`;
 
+describe('the members of a body', () => {
+  const post = (variables: string) => {
+    const body = `{"query":"{ baseAddress }","variables":${variables}}`;
+    return statusOf(head({ 'content-length': Buffer.byteLength(body) }) + body);
+  };
+
+  it.each([
+    '{"__proto__":{"x":1}}',
+    String.raw`{"\u005f_proto__":{"x":1}}`,
+    String.raw`{"__pr\u006fto__":{"x":1}}`,
+    '{"constructor":{"prototype":{"x":1}}}',
+    String.raw`{"constructo\u0072":{"prototype":{"x":1}}}`,
+    '[{"deep":{"__proto__":null}}]',
+  ])('are refused if they change the prototype of an object: %s', async (variables) => {
+    expect(await post(variables)).toBe(400);
+  });
+
+  it.each(['{"x":1}', '{"constructor":1}', '{"x":"__proto__"}', String.raw`{"x":"\u005f"}`])(
+    'are accepted otherwise: %s',
+    async (variables) => {
+      expect(await post(variables)).toBe(200);
+    },
+  );
+});
+
 describe('the size of a body', () => {
   const post = (length: number, headers: Record<string, string>) =>
     statusOf(head({ ...headers, 'content-length': length }) + padded(length));

@@ -1,5 +1,9 @@
-/** Tests that concurrent batches with the same requests lock rows in one order and cannot deadlock. */
+/**
+ * Tests of claiming requests: each is claimed once, also beside another transaction, and concurrent batches
+ * with the same requests lock rows in one order and cannot deadlock.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
@@ -16,6 +20,20 @@ afterAll(() => money.close());
 const insertId = ({ requestId }: ReportedUsage) =>
   sql`insert into usage_request (request_id, at) values (${requestId}, clock_timestamp())`;
 
+/** Free requests of one wallet, whose ids begin with that of the wallet. */
+async function threeRecords(): Promise<[ReportedUsage, ReportedUsage, ReportedUsage]> {
+  const { walletId } = await money.wallet({});
+  const free = { journalId: null, leaseId: null, seq: null, cost: 0n, walletId };
+  const record = (name: string) => reported({ ...free, requestId: `${walletId} ${name}` });
+  return [record('a'), record('b'), record('c')];
+}
+
+/** A question whether the connection of the transaction waits for a lock. */
+async function waitsOf(em: EntityManager): Promise<() => Promise<{ is: boolean } | undefined>> {
+  const self = await queryOne<{ pid: number }>(em, sql`select pg_backend_pid() as pid`);
+  return () => queryOne(money.em(), sql`select cardinality(pg_blocking_pids(${self?.pid})) > 0 as is`);
+}
+
 it.each([
   [0, 1, 2],
   [2, 1, 0],
@@ -24,27 +42,16 @@ it.each([
 ])(
   'claimRequests locks the requests of a batch by id, if they are reported as %i, %i, %i',
   async (...order) => {
-    const { walletId } = await money.wallet({});
-    const records = ['a', 'b', 'c'].map((name) =>
-      reported({
-        ...{ journalId: null, leaseId: null, seq: null, cost: 0n, walletId },
-        requestId: `${walletId} ${name}`,
-      }),
-    );
-    const [, held, last] = records as [ReportedUsage, ReportedUsage, ReportedUsage];
+    const records = await threeRecords();
+    const [, held, last] = records;
     const [holder, batch, probe] = [money.em(), money.em(), money.em()];
     for (const em of [holder, batch, probe]) await em.begin();
     await query(holder, insertId(held));
-    const self = await queryOne<{ pid: number }>(batch, sql`select pg_backend_pid() as pid`);
+    const waits = await waitsOf(batch);
     const claimed = claimRequests(
       batch,
       order.flatMap((at) => records[at] ?? []),
     );
-    const waits = () =>
-      queryOne<{ is: boolean }>(
-        money.em(),
-        sql`select cardinality(pg_blocking_pids(${self?.pid})) > 0 as is`,
-      );
     await expect.poll(waits).toEqual({ is: true });
     // The request after the blocked one must not be locked yet; otherwise this insert would time out.
     await query(probe, sql`set local lock_timeout = '1s'`);
@@ -62,11 +69,7 @@ it.each([
 it.each([false, true])(
   'claimRequests claims only new requests, and its transaction goes on, if a repetition is known: %s',
   async (isKnown) => {
-    const { walletId } = await money.wallet({});
-    const free = { journalId: null, leaseId: null, seq: null, cost: 0n, walletId };
-    const [first, repeated, last] = ['a', 'b', 'c'].map((name) =>
-      reported({ ...free, requestId: `${walletId} ${name}` }),
-    ) as [ReportedUsage, ReportedUsage, ReportedUsage];
+    const [first, repeated, last] = await threeRecords();
     await query(money.em(), insertId(repeated));
     const em = money.em();
     await em.begin();
@@ -75,8 +78,38 @@ it.each([false, true])(
     expect([...claimed.keys()].toSorted()).toEqual([first.requestId, last.requestId]);
     const stored = await query(
       money.em(),
-      sql`select request_id from usage_request where starts_with(request_id, ${walletId})`,
+      sql`select request_id from usage_request where starts_with(request_id, ${first.walletId})`,
     );
     expect(stored).toHaveLength(3);
   },
 );
+
+it('claimRequests leaves out a request that another transaction commits while it waits', async () => {
+  const records = await threeRecords();
+  const [first, held, last] = records;
+  const [holder, batch] = [money.em(), money.em()];
+  for (const em of [holder, batch]) await em.begin();
+  await query(holder, insertId(held));
+  const waits = await waitsOf(batch);
+  const claimed = claimRequests(batch, records);
+  await expect.poll(waits).toEqual({ is: true });
+  await holder.commit();
+  expect([...(await claimed).keys()].toSorted()).toEqual([first.requestId, last.requestId]);
+  await batch.commit();
+  const stored = await query(
+    money.em(),
+    sql`select request_id from usage_request where starts_with(request_id, ${first.walletId})`,
+  );
+  expect(stored).toHaveLength(3);
+});
+
+it('claimRequests throws other errors than a repetition unchanged', async () => {
+  const records = await threeRecords();
+  const [holder, batch] = [money.em(), money.em()];
+  for (const em of [holder, batch]) await em.begin();
+  await query(holder, insertId(records[1]));
+  await query(batch, sql`set local lock_timeout = '1ms'`);
+  await expect(claimRequests(batch, records)).rejects.toMatchObject({ code: '55P03' });
+  await batch.rollback();
+  await holder.rollback();
+});

@@ -50,8 +50,8 @@ export async function claimRequests(
 }
 
 /**
- * Claims the requests, or undefined if one of them is in the log. Cheaper than `on conflict`, which looks for
- * each id before it inserts it.
+ * Claims the requests and returns them; undefined if one of them is in the log. Cheaper than `on conflict`,
+ * which looks for each id before it inserts it.
  */
 async function claimAll(em: EntityManager, claim: Statement): Promise<ClaimedRow[] | undefined> {
   await query(em, sql`savepoint claim`);

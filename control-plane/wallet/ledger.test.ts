@@ -91,6 +91,30 @@ describe('the ledger', () => {
     ).rejects.toThrow('does not sum to zero');
   });
 
+  it('refuses unbalanced entries of a transaction that is posted, also from the owner', async () => {
+    const { walletId } = await money.wallet({ cash: 1n });
+    const orm = await createOrm(money.url, { asOwner: true, connectionsMax: 1 });
+    const entries = (amounts: string[]) => sql`
+      insert into ledger_entry (id, transaction_id, kind, account_id, amount, balance_after)
+      select 'led_more' || number, t.id, 'ADJUSTMENT', account, amount, 1
+      from unnest(${[FUNDING, walletAccount(walletId, 'CASH')]}::text[], ${amounts}::bigint[])
+        with ordinality as r (account, amount, number)
+      join ledger_transaction t on t.reference = ${`cash:${walletId}`}`;
+    const em = orm.em.fork();
+    try {
+      for (const amounts of [
+        ['-1', '2'],
+        ['5', '5'],
+      ])
+        await expect(query(em, entries(amounts))).rejects.toThrow('does not sum to zero');
+      await em.begin();
+      expect(await query(em, entries(['-7', '7']))).toEqual([]);
+      await em.rollback();
+    } finally {
+      await orm.close(true);
+    }
+  });
+
   it('refuses an entry of a transaction or account that does not exist, also from the owner', async () => {
     const { walletId } = await money.wallet({ cash: 1n });
     const orm = await createOrm(money.url, { asOwner: true, connectionsMax: 1 });
