@@ -4,7 +4,7 @@ import { randomFillSync } from 'node:crypto';
 /** https://github.com/ulid/spec: Crockford's Base32. */
 const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_LENGTH = 10;
-/** Random digits that stay within a millisecond. */
+/** Random digits that are the same within a millisecond. */
 const STEADY_LENGTH = 10;
 /** The last six digits count up within a millisecond. They start below half of their range. */
 const PAIR = 32 * 32;
