@@ -24,6 +24,7 @@ const adminHome = createRoute({
 const adminOverview = createRoute({
   getParentRoute: () => admin,
   path: '/overview',
+  staticData: { headFirst: true },
   loader: preloading(
     words('operation', 'overview', 'connect', 'usage'),
     () => import('./components/bar-plot.tsx'),

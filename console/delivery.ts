@@ -30,7 +30,9 @@ export function delivery(): Plugin {
     generateBundle: {
       order: 'post',
       async handler(_options, bundle) {
-        const source = JSON.stringify(listPages(new Chunks(bundle), await prerenderPages()));
+        const routes = readRoutes();
+        const views = await prerenderPages(routes.filter(({ headFirst }) => headFirst).map(pathOf));
+        const source = JSON.stringify(listPages(new Chunks(bundle), routes, views));
         this.emitFile({ type: 'asset', fileName: 'pages.json', source });
         this.emitFile({ type: 'asset', fileName: THEME, source: await shortTheme() });
       },
@@ -96,8 +98,12 @@ class Chunks {
   }
 }
 
-function listPages(chunks: Chunks, views: Awaited<ReturnType<typeof prerenderPages>>): ConsolePage[] {
-  return readRoutes().map(({ path: at, sources, areas }) => {
+function listPages(
+  chunks: Chunks,
+  routes: readonly Route[],
+  views: Awaited<ReturnType<typeof prerenderPages>>,
+): ConsolePage[] {
+  return routes.map(({ path: at, sources, areas }) => {
     const files = chunks.of(sources);
     const wordsIn = (folder: string, names: readonly string[]): string[] =>
       chunks
@@ -107,10 +113,11 @@ function listPages(chunks: Chunks, views: Awaited<ReturnType<typeof prerenderPag
       en: wordsIn(WORDS.en, areas),
       'zh-CN': wordsIn(WORDS['zh-CN'], ['areas', 'frame', ...areas]),
     };
-    const firstViews = views.get(at);
-    return { path: at, files, words, ...(firstViews && { firstViews }) };
+    return { path: at, files, words, ...views.get(at) };
   });
 }
+
+const pathOf = ({ path: at }: Route): string => at;
 
 function readRoutes(): Route[] {
   return routesIn(ROUTES.map((file) => readFileSync(path.join(HERE, file), 'utf8')).join('\n'));

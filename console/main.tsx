@@ -15,7 +15,7 @@ followSystemTheme();
 await startI18n();
 const isContinued = await canHydrate();
 stopNotingForms();
-if (isContinued) hydrateRoot(place, <Console router={router} />);
+if (isContinued) hydrateRoot(place, <Console router={router} fromHtml />);
 else start();
 
 /** Whether the HTML already shows this page. Loads the page, so that its first rendering is the same. */

@@ -108,12 +108,16 @@ describe.skipIf(!ready)('an open page', () => {
 });
 
 describe.skipIf(!ready)('the frame', () => {
-  test('is painted before the control plane answers any query', async () => {
-    const proxied = { ...stage, fake: { ...stage.fake, url: wire.url } };
-    tab = await openTab(proxied, { width: 1280, theme: 'light' });
-    await tab.page.route('**/graphql', () => undefined);
-    await tab.page.goto(`${wire.url}/keys`);
-    await navigation(tab.page).getByRole('link', { name: 'Usage' }).waitFor();
-    await tab.page.getByRole('main').waitFor();
-  });
+  // The HTML of the first has it; the scripts paint that of the second.
+  test.each(['/keys', '/wallet'])(
+    'is painted before the control plane answers any query: %s',
+    async (where) => {
+      const proxied = { ...stage, fake: { ...stage.fake, url: wire.url } };
+      tab = await openTab(proxied, { width: 1280, theme: 'light' });
+      await tab.page.route('**/graphql', () => undefined);
+      await tab.page.goto(wire.url + where);
+      await navigation(tab.page).getByRole('link', { name: 'Usage' }).waitFor();
+      await tab.page.getByRole('main').waitFor();
+    },
+  );
 });

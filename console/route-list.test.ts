@@ -30,8 +30,18 @@ describe('the list of routes', () => {
   it('gives each route the files and texts of its parents', () => {
     const text = route("loader: words('keys', 'wallet'),\n  component: () => import('./keys.tsx'),");
     expect(routesIn(text)).toEqual([
-      { name: 'keys', path: '/keys', sources: ['shell.tsx', 'keys.tsx'], areas: ['keys', 'wallet'] },
+      {
+        ...{ name: 'keys', path: '/keys', sources: ['shell.tsx', 'keys.tsx'], areas: ['keys', 'wallet'] },
+        headFirst: false,
+      },
     ]);
+  });
+
+  it('says which pages show their head first', () => {
+    const found = routesIn(SOURCES).filter(({ headFirst }) => headFirst);
+    const written = SOURCES.split('headFirst: true').length - 1;
+    expect(found.map(({ path: at }) => at)).toContain('/usage');
+    expect(found).toHaveLength(written);
   });
 
   it.each([

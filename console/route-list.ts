@@ -10,6 +10,8 @@ export interface Route {
   sources: string[];
   /** Areas of texts that the page loads. */
   areas: string[];
+  /** Whether the page shows its head before it is known who is signed in. */
+  headFirst: boolean;
 }
 
 /** Name of the route without a parent. */
@@ -50,5 +52,6 @@ function readRoute(name: string | undefined, body: string, earlier: readonly Rou
     path: `${parent?.path ?? ''}${path ?? ''}`,
     sources: [...(parent?.sources ?? []), ...sources],
     areas: [...(parent?.areas ?? []), ...areas],
+    headFirst: body.includes('headFirst: true'),
   };
 }

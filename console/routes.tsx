@@ -139,6 +139,7 @@ const personalIntelligence = createRoute({
 const keys = createRoute({
   getParentRoute: () => shell,
   path: '/keys',
+  staticData: { headFirst: true },
   validateSearch: validKeysSearch,
   loader: words('keys'),
   component: lazyPage(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
@@ -152,6 +153,7 @@ const key = createRoute({
 const quickstart = createRoute({
   getParentRoute: () => shell,
   path: '/quickstart',
+  staticData: { headFirst: true },
   validateSearch: validQuickstartSearch,
   loader: words('keys', 'connect'),
   component: lazyPage(() => import('./pages/connect/quickstart-page.tsx'), 'QuickstartPage'),
@@ -180,6 +182,7 @@ const pool = createRoute({
 const usage = createRoute({
   getParentRoute: () => shell,
   path: '/usage',
+  staticData: { headFirst: true },
   validateSearch: validUsageSearch,
   loader: preloading(words('usage'), () => import('./components/bar-plot.tsx')),
   component: lazyPage(() => import('./pages/usage/usage-page.tsx'), 'UsagePage'),

@@ -17,7 +17,7 @@ const EVERYWHERE = new RegExp(
     'console/pages/admin/(?:(?:payments|pools)/)?search\\.ts$',
     'console/pages/(?:connect|keys|playground|pools|pricing|profile|usage|wallet)/search\\.ts$',
     'console/messages/en/frame\\.ts$',
-    'console/components/(?:button|copy|field|mark|notice|page-head|page-title|store|tag)\\.tsx?$',
+    'console/components/(?:button|continued|copy|field|mark|notice|page-head|page-title|store|tag)\\.tsx?$',
     'console/components/(?:theme|time|title-text)\\.tsx?$',
     'console/pages/(?:answer-fields|failure-words)\\.ts$',
     'console/pages/shell/(?:frame-context|not-found|page-broken|skip-link)\\.tsx?$',

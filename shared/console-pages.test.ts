@@ -7,11 +7,12 @@ const FIRST_VIEWS = {
   en: { title: 'Keys & <more> $&', markup: '<h1>Keys $&</h1>' },
   'zh-CN': { title: '密钥', markup: '<h1>密钥</h1>' },
 };
-const PAGES: ConsolePage[] = ['/', '/keys', '/pricing/$name'].map((path) => ({
+const PAGES: ConsolePage[] = ['/', '/keys', '/usage', '/pricing/$name'].map((path) => ({
   path,
   files: [`page${path.replaceAll(/\W/g, '-')}.js`],
   words: { en: ['en.js'], 'zh-CN': ['zh.js'] },
   ...(path === '/keys' && { firstViews: FIRST_VIEWS }),
+  ...(path === '/usage' && { sessionViews: FIRST_VIEWS }),
 }));
 
 /** The files that the HTML preloads for this path. */
@@ -55,11 +56,23 @@ describe('the HTML of the console', () => {
     expect(html).toContain(`<div id="root">${markup}</div>`);
   });
 
+  it.each(['session=1', 'browser=1; __Host-session=1'])(
+    'has the first view of a page for accounts with the cookies "%s"',
+    (cookie) => {
+      const html = htmlOf(HTML, PAGES, { url: '/usage', acceptLanguage: 'zh-CN', cookie });
+      expect(html).toContain('<title>密钥</title>');
+      expect(html).toContain('<div id="root"><h1>密钥</h1></div>');
+    },
+  );
+
   it.each([
     ['/keys', 'session=1'],
     ['/keys', 'browser=1; __Host-session=1'],
     ['/keys?next=%2Fusage', ''],
     ['/pricing/coder', ''],
+    ['/usage', ''],
+    ['/usage', 'browser=1; device=2; oldsession=3'],
+    ['/usage?model=swift', 'session=1'],
   ])('has no first view at %s with the cookies "%s"', (url, cookie) => {
     const html = htmlOf(HTML, PAGES, { url, acceptLanguage: 'zh-CN', cookie });
     expect(html).toContain('<div id="root"></div>');

@@ -14,6 +14,8 @@ export interface ConsolePage {
   words: Readonly<Record<string, readonly string[]>>;
   /** The page's first view for visitors, by language. Most pages have none. */
   firstViews?: Readonly<Record<string, FirstView>>;
+  /** The page's first view for browsers with a session, by language: its frame and head, without data. */
+  sessionViews?: Readonly<Record<string, FirstView>>;
 }
 
 /** Title and HTML that a page shows before any script arrives. */
@@ -29,8 +31,8 @@ const LANGUAGES_READ_MAX = 20;
 
 /**
  * Returns the HTML with preload links for the scripts of the requested page, and for its texts in the first
- * available language of the browser. For visitors, the HTML has the page's first view in that language.
- * Returns the HTML unchanged for an unknown path.
+ * available language of the browser. Some pages have a first view in that language for visitors, others for
+ * browsers with a session. Returns the HTML unchanged for an unknown path.
  */
 export function htmlOf(html: string, pages: readonly ConsolePage[], request: PageRequest): string {
   const [pathname = '', search] = request.url.split('?', 2);
@@ -41,9 +43,9 @@ export function htmlOf(html: string, pages: readonly ConsolePage[], request: Pag
     (file) => `<link rel="modulepreload" crossorigin href="/${file}">`,
   );
   const linked = html.replace('</head>', `${links.join('')}</head>`);
-  // The first view is that of a visitor, and parameters may change it.
-  const isVisitor = search === undefined && !SESSION.test(request.cookie);
-  const view = isVisitor ? page.firstViews?.[language] : undefined;
+  const views = SESSION.test(request.cookie) ? page.sessionViews : page.firstViews;
+  // Parameters may change the view.
+  const view = search === undefined ? views?.[language] : undefined;
   if (view === undefined) return linked;
   // As functions, because texts may contain "$".
   return linked

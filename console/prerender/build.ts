@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { FirstView } from '@gateway/shared/console-pages';
+import type { ConsolePage } from '@gateway/shared/console-pages';
 import { build } from 'vite';
 
 /**
@@ -12,8 +12,13 @@ import { build } from 'vite';
  */
 export const PRERENDERED = ['/sign-in', '/register', '/forgot-password', '/pricing'];
 
-/** The first view of each page, by path and language. */
-export async function prerenderPages(): Promise<ReadonlyMap<string, Readonly<Record<string, FirstView>>>> {
+type Views = Pick<ConsolePage, 'firstViews' | 'sessionViews'>;
+
+/**
+ * The first views of pages, by path. Those of `headFirst` are for browsers with a session: frame and head of
+ * the page, which are the same for every account.
+ */
+export async function prerenderPages(headFirst: readonly string[]): Promise<ReadonlyMap<string, Views>> {
   const folder = mkdtempSync(path.join(tmpdir(), 'prerender-'));
   try {
     await build({
@@ -22,8 +27,9 @@ export async function prerenderPages(): Promise<ReadonlyMap<string, Readonly<Rec
       build: { ssr: 'prerender/render.tsx', outDir: folder, emptyOutDir: true },
     });
     const { prerender } = await import(pathToFileURL(path.join(folder, 'render.js')).href);
-    const found = new Map<string, Record<string, FirstView>>();
-    for (const page of PRERENDERED) found.set(page, await prerender(page));
+    const found = new Map<string, Views>();
+    for (const page of PRERENDERED) found.set(page, { firstViews: await prerender(page) });
+    for (const page of headFirst) found.set(page, { sessionViews: await prerender(page) });
     return found;
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,64 +1,19 @@
 /** Pages whose first view is in the HTML: what visitors see, type and send before the scripts arrive. */
 /// <reference lib="dom" />
-import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { openTab, ready, type View } from '../test/browser.ts';
+import { ready, type View } from '../test/browser.ts';
+import { inLateTab, type LateTab, SHIFT_MAX, shiftOf } from '../test/late-scripts.ts';
 import { houseOfTests } from '../test/visit.ts';
 import { PRERENDERED } from './build.ts';
 
 const house = houseOfTests();
-/** All scripts but the first, which requests data and notes sent forms. */
-const SCRIPTS = /\/assets\/(?!early-)[^/]*\.js$/;
 const ENGLISH: View = { width: 1280, theme: 'light' };
 const CHINESE: View = { width: 390, theme: 'dark', language: 'zh-CN' };
-const SHIFT_MAX = 0.05;
 
-/** Runs with a visitor's tab whose scripts wait for `release`. `theme.js` does not wait. */
+/** Runs with a visitor's tab whose scripts wait for `release`. */
 async function withLateScripts(view: View, steps: (tab: LateTab) => Promise<void>): Promise<void> {
-  const { stage } = house;
-  stage.fake.state.signedIn = false;
-  const tab = await openTab(stage, view);
-  const { page } = tab;
-  const gate = Promise.withResolvers<void>();
-  await page.route(SCRIPTS, async (route) => {
-    await gate.promise;
-    await route.continue();
-  });
-  await page.addInitScript(noteShifts);
-  const open = async (where: string) => {
-    await page.goto(stage.fake.url + where, { waitUntil: 'commit' });
-    await page.locator('#root > *').first().waitFor({ state: 'attached' });
-  };
-  const release = async () => {
-    gate.resolve();
-    await page.waitForFunction(isContinued);
-    await tab.settled();
-  };
-  await steps({ page, open, release });
-  expect(tab.said).toEqual([]);
-  gate.resolve();
-  await tab.context.close();
-}
-
-interface LateTab {
-  page: Page;
-  open: (where: string) => Promise<void>;
-  /** Lets the scripts arrive, and waits until the page is complete. */
-  release: () => Promise<void>;
-}
-
-/** Runs in the page: whether React has rendered the heading, or continues that of the HTML. */
-function isContinued(): boolean {
-  return Object.keys(document.querySelector('h1') ?? {}).some((name) => name.startsWith('__reactFiber'));
-}
-
-/** Runs in the page: sums the shifts of the layout in the attribute `data-shift`. */
-function noteShifts(): void {
-  let sum = 0;
-  new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) sum += 'value' in entry ? Number(entry.value) : 0;
-    document.documentElement.dataset['shift'] = String(sum);
-  }).observe({ type: 'layout-shift', buffered: true });
+  house.stage.fake.state.signedIn = false;
+  await inLateTab(house.stage, view, steps);
 }
 
 describe.skipIf(!ready)('the HTML of a page', () => {
@@ -88,8 +43,7 @@ describe.skipIf(!ready)('the HTML of a page', () => {
         expect(await page.title()).toBe(title);
         expect(await heading?.evaluate((element) => element.isConnected)).toBe(true);
         expect(await heading?.innerText()).toBe(shown);
-        const shift = await page.locator('html').getAttribute('data-shift');
-        expect(Number(shift ?? 0)).toBeLessThan(SHIFT_MAX);
+        expect(await shiftOf(page)).toBeLessThan(SHIFT_MAX);
       });
     },
   );

@@ -28,7 +28,7 @@ async function render(path: string): Promise<string> {
   // Its part in the HTML is an inline script.
   router.update({ scrollRestoration: false });
   await router.load();
-  const { prelude } = await prerenderToNodeStream(<Console router={router} />, {
+  const { prelude } = await prerenderToNodeStream(<Console router={router} fromHtml />, {
     progressiveChunkSize: ALL_IN_PLACE,
     onError: (error) => {
       throw error;

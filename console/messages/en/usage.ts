@@ -2,7 +2,7 @@
 export const usage = {
   usage: {
     title: 'Usage',
-    sentence: 'Metadata only. Prompts and replies are not stored here.',
+    sentence: 'Metadata only. Prompts and replies are not stored here. Charts count days and hours in UTC.',
     time: 'Time',
     model: 'Model',
     key: 'Key',
@@ -102,7 +102,7 @@ export const usage = {
     others_other: '{{count}} others',
     count_one: '{{count}} request',
     count_other: '{{count}} requests',
-    dashed: 'Dashed: the same time in the previous period. Days and hours in UTC.',
+    dashed: 'Dashed: the same time in the previous period.',
     unsuccessful: 'Unsuccessful',
     receiptOf: 'Receipt of {{id}}',
     requestsOn: 'Requests on {{day}}',

@@ -5,7 +5,7 @@ import type { Translation } from '../translation.ts';
 export const usage: Translation<typeof english> = {
   usage: {
     title: '用量',
-    sentence: '仅元数据。此处不保存提示和回复。',
+    sentence: '仅元数据。此处不保存提示和回复。图表按 UTC 计日期和小时。',
     time: '时间',
     model: '模型',
     key: '密钥',
@@ -98,7 +98,7 @@ export const usage: Translation<typeof english> = {
     showChart: '显示为图表',
     others_other: '其他 {{count}} 个',
     count_other: '{{count}} 次请求',
-    dashed: '虚线：上一时段的同一时间。日期和小时按 UTC 计。',
+    dashed: '虚线：上一时段的同一时间。',
     unsuccessful: '未成功',
     receiptOf: '{{id}} 的收据',
     requestsOn: '{{day}} 的请求',

@@ -2,10 +2,11 @@
 import { Link, Outlet } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { ArrowLeft, CircleCheck, CircleUserRound, Hourglass, LogOut } from 'lucide-react';
-import { type ReactNode, Suspense } from 'react';
+import type { ReactNode } from 'react';
 import { useQuery, useSubscription } from 'urql';
 import { Mark } from '../../components/mark.tsx';
 import { StateWord } from '../../components/state-word.tsx';
+import { useContinued } from '../../components/continued.ts';
 import { usePhone } from '../../components/store.ts';
 import { useTimeZone } from '../../components/time.tsx';
 import { ToastHost } from '../../components/toast.tsx';
@@ -18,7 +19,7 @@ import { Commands } from '../shell/commands.tsx';
 import { PendingBar, ReachNotice } from '../shell/late-signs.tsx';
 import { NotFound } from '../shell/not-found.tsx';
 import { ADMIN_FRAME_TEXT } from '../shell/first.ts';
-import { FrameContext } from '../shell/frame-context.ts';
+import { FrameContext, MeanwhileContext, useHeadFirst } from '../shell/frame-context.ts';
 import { SkipLink } from '../shell/skip-link.tsx';
 import { ConnectionState } from '../shell/top-bar.tsx';
 import type { Viewer } from '../shell/viewer.ts';
@@ -45,6 +46,14 @@ export function AdminShell() {
   const [{ data, error }, again] = useQuery({ query: AdminFrameQuery });
   useTimeZone(data?.viewer?.timeZone);
   const phone = usePhone();
+  // The HTML has the bar for wide screens. Styles hide it on a phone.
+  const both = !useContinued();
+  const headFirst = useHeadFirst();
+  const meanwhile = data ? undefined : (
+    <Region data={undefined} error={error} onRetry={again}>
+      {() => null}
+    </Region>
+  );
   if (data && data.viewer?.role !== 'ADMIN') return <NotFound />;
   return (
     <ToastHost>
@@ -56,21 +65,17 @@ export function AdminShell() {
           )}
         </Sidebar>
         <div className="flex min-w-0 flex-1 flex-col">
-          {!phone && data?.viewer && <Bar role={data.viewer.role} baseAddress={data.baseAddress} />}
+          {(both || !phone) && <Bar viewer={data?.viewer} baseAddress={data?.baseAddress} />}
           <main id="content" tabIndex={-1} className={MAIN}>
-            <Suspense>
-              <PendingBar />
-              <div className="has-[>*>*]:mb-6">
-                <ReachNotice />
-              </div>
-            </Suspense>
-            <Region data={data} error={error} onRetry={again}>
-              {() => (
-                <FrameContext value={true}>
-                  <Outlet />
-                </FrameContext>
-              )}
-            </Region>
+            <PendingBar />
+            <div className="has-[>*>*]:mb-6">
+              <ReachNotice />
+            </div>
+            <FrameContext value={true}>
+              <MeanwhileContext value={meanwhile}>
+                {data || headFirst ? <Outlet /> : meanwhile}
+              </MeanwhileContext>
+            </FrameContext>
           </main>
         </div>
       </div>
@@ -79,13 +84,23 @@ export function AdminShell() {
   );
 }
 
+interface BarProps {
+  /** Undefined until it is known who is signed in. */
+  viewer: Pick<Viewer, 'role'> | null | undefined;
+  baseAddress: string | undefined;
+}
+
 /** The top bar: search, the configuration revision, and the state of live updates. */
-function Bar({ role, baseAddress }: { role: Viewer['role']; baseAddress: string }) {
+function Bar({ viewer, baseAddress = '' }: BarProps) {
   return (
     <header className={BAR}>
-      <Commands role={role} baseAddress={baseAddress} admin />
-      <Revision />
-      <ConnectionState />
+      {viewer && (
+        <>
+          <Commands role={viewer.role} baseAddress={baseAddress} admin />
+          <Revision />
+          <ConnectionState />
+        </>
+      )}
     </header>
   );
 }
@@ -113,7 +128,7 @@ function Revision() {
 
 const BAR =
   'sticky top-0 z-30 flex h-12 flex-none items-center justify-end gap-5 border-b border-line bg-page px-8 ' +
-  'text-table';
+  'text-table max-sm:hidden';
 // On a phone, this frame has no bar with the page's title, so the heading stays visible.
 const MAIN =
   'mx-auto w-full max-w-[1216px] flex-1 px-8 pt-6 pb-16 outline-none [--bar:48px] max-sm:px-4 ' +

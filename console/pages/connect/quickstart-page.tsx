@@ -10,6 +10,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { Picker } from '../../components/picker.tsx';
 import { useTranslation } from '../../translation.ts';
 import { NEW_KEY } from '../keys/search.ts';
+import { useMeanwhile } from '../shell/frame-context.ts';
 import { CLIENT_NAMES, type Client, clientGroups, clientOf } from './clients.ts';
 import { QuickstartQuery } from './documents.ts';
 import { CHOSEN_CLIENT, KeySetUp } from './key-set-up.tsx';
@@ -25,6 +26,17 @@ const SETTINGS_HEIGHT = 'h-[52px]';
 /** The page. */
 export function QuickstartPage() {
   const { t } = useTranslation();
+  const meanwhile = useMeanwhile();
+  return (
+    <>
+      <PageHead title={t('shell.quickstart')} sentence={t('quickstart.sentence')} />
+      {meanwhile ?? <Steps />}
+    </>
+  );
+}
+
+function Steps() {
+  const { t } = useTranslation();
   const [{ data, error }, again] = useQuery({ query: QuickstartQuery });
   const { client, key, choose } = useChoice();
   const [made, setMade] = useState<NewKey>();
@@ -34,40 +46,37 @@ export function QuickstartPage() {
   const keyId = made?.key.id ?? (chosen === NEW_KEY ? undefined : chosen);
   const preset = data?.viewer?.preset.nodes.find(({ id }) => id === keyId);
   return (
-    <>
-      <PageHead title={t('shell.quickstart')} sentence={t('quickstart.sentence')} />
-      <ol className="max-w-[760px]">
-        <Step number={1} title={t('quickstart.step1')}>
-          <Tools client={client} onChoose={(value) => choose({ client: value })} />
-        </Step>
-        <Step number={2} title={t('quickstart.step2')}>
-          {data?.viewer && (
-            <KeyStep
-              {...{ keys, chosen, made, name }}
-              groups={data.viewer.allowedGroups}
-              onChoose={(id) => choose({ key: id })}
-              onMade={setMade}
-            />
-          )}
-          {!data && !error && <SkeletonRows rows={1} height={KEY_HEIGHT} />}
-          {!data && error && (
-            <Failure
-              title={t('quickstart.pageFailed')}
-              safe={t('connect.failedSafe')}
-              requestId={requestIdOf(error)}
-              onRetry={again}
-            />
-          )}
-        </Step>
-        {data || error ? (
-          <Rest {...{ keyId, client }} secret={made?.secret} known={preset?.clientSnippets} />
-        ) : (
-          <Step number={3} title={t('quickstart.step3', { name })}>
-            <SkeletonRows rows={10} height={SETTINGS_HEIGHT} />
-          </Step>
+    <ol className="max-w-[760px]">
+      <Step number={1} title={t('quickstart.step1')}>
+        <Tools client={client} onChoose={(value) => choose({ client: value })} />
+      </Step>
+      <Step number={2} title={t('quickstart.step2')}>
+        {data?.viewer && (
+          <KeyStep
+            {...{ keys, chosen, made, name }}
+            groups={data.viewer.allowedGroups}
+            onChoose={(id) => choose({ key: id })}
+            onMade={setMade}
+          />
         )}
-      </ol>
-    </>
+        {!data && !error && <SkeletonRows rows={1} height={KEY_HEIGHT} />}
+        {!data && error && (
+          <Failure
+            title={t('quickstart.pageFailed')}
+            safe={t('connect.failedSafe')}
+            requestId={requestIdOf(error)}
+            onRetry={again}
+          />
+        )}
+      </Step>
+      {data || error ? (
+        <Rest {...{ keyId, client }} secret={made?.secret} known={preset?.clientSnippets} />
+      ) : (
+        <Step number={3} title={t('quickstart.step3', { name })}>
+          <SkeletonRows rows={10} height={SETTINGS_HEIGHT} />
+        </Step>
+      )}
+    </ol>
   );
 }
 

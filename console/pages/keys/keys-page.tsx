@@ -15,6 +15,7 @@ import { usePhone } from '../../components/store.ts';
 import { useSelection } from '../../components/use-selection.ts';
 import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
+import { useMeanwhile } from '../shell/frame-context.ts';
 import { type Key, KeyChanges, type KeyConnection, type KeyDialog, KeysQuery } from './documents.ts';
 import { KEYS_PER_PAGE, lastWeek } from './first.ts';
 import { KeyFilters } from './key-filters.tsx';
@@ -36,19 +37,27 @@ const KeyDialogs = lazy(async () => ({ default: (await loadDialogs())[0].KeyDial
 export function KeysPage() {
   const { t } = useTranslation();
   const search = useSearch({ from: '/signed-in/keys' });
-  const [{ data, error, fetching }, again] = useQuery({ query: KeysQuery, variables: variablesOf(search) });
-  useSubscription({ query: KeyChanges });
+  const meanwhile = useMeanwhile();
+  const known = meanwhile === undefined;
+  const asked = { query: KeysQuery, variables: variablesOf(search), pause: !known };
+  const [{ data, error, fetching }, again] = useQuery(asked);
+  useSubscription({ query: KeyChanges, pause: !known });
   const { dialog, open: setDialog } = useDialog(search, data?.viewer?.apiKeys.nodes ?? []);
   const phone = usePhone();
   const first = data?.viewer?.apiKeys.totalCount === 0 && !isPart(search);
   const create = <CreateButton wide={phone} open={setDialog} />;
   return (
     <>
-      <PageHead title={t('keys.title')} sentence={t('keys.sentence')} action={!phone && !first && create} />
+      <PageHead
+        title={t('keys.title')}
+        sentence={t('keys.sentence')}
+        action={known && !phone && !first && create}
+      />
       <Suspense>
         {isUnused(data?.viewer?.apiKeys, search) && <Checklist hasKey={!first} createKey={create} />}
       </Suspense>
-      {!first && (
+      {meanwhile}
+      {known && !first && (
         <Keys
           connection={data?.viewer?.apiKeys}
           groups={data?.viewer?.allowedGroups ?? []}
@@ -65,7 +74,7 @@ export function KeysPage() {
           onRetry={again}
         />
       )}
-      {phone && !first && <ThumbBar>{create}</ThumbBar>}
+      {known && phone && !first && <ThumbBar>{create}</ThumbBar>}
       <Suspense>
         {data?.viewer && dialog && (
           <KeyDialogs dialog={dialog} onChange={setDialog} groups={data.viewer.allowedGroups} />

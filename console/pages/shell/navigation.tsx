@@ -59,7 +59,7 @@ export function Sidebar({ viewer }: NavigationProps) {
     <aside
       className={clsx(
         'sticky top-0 flex h-dvh w-[224px] flex-none flex-col border-r border-line',
-        'bg-canvas px-3 pt-5 pb-4 max-lg:w-14 max-lg:px-2 print:hidden',
+        'bg-canvas px-3 pt-5 pb-4 max-lg:w-14 max-lg:px-2 max-sm:hidden print:hidden',
       )}
     >
       <Link to="/keys" className="mb-9 flex items-center gap-3 px-2 text-section max-lg:justify-center">
@@ -182,6 +182,6 @@ export function TabBar({ viewer }: NavigationProps) {
 
 const TAB_BAR =
   'fixed inset-x-0 bottom-0 z-30 flex border-t border-line bg-canvas ' +
-  'pb-[env(safe-area-inset-bottom)] print:hidden';
+  'pb-[env(safe-area-inset-bottom)] sm:hidden print:hidden';
 const TAB =
   'flex h-[60px] flex-1 flex-col items-center justify-center gap-1 text-tiny text-ink-2 -outline-offset-4';

@@ -2,18 +2,19 @@
 import { clsx } from 'clsx';
 import { Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { Wallet } from 'lucide-react';
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useLayoutEffect, useState } from 'react';
 import { type CombinedError, useQuery, useSubscription } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Banner, Failure, SkeletonRows } from '../../components/notice.tsx';
 import { ToastHost } from '../../components/toast.tsx';
+import { useContinued } from '../../components/continued.ts';
 import { usePhone } from '../../components/store.ts';
 import { useTimeZone } from '../../components/time.tsx';
 import { graphql } from '../../graphql.ts';
 import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
 import { ProofHost } from '../proof/proof-host.tsx';
-import { FrameContext } from './frame-context.ts';
+import { FrameContext, MeanwhileContext, useHeadFirst } from './frame-context.ts';
 import { PendingBar, ReachNotice } from './late-signs.tsx';
 import { Sidebar, TabBar } from './navigation.tsx';
 import { PoolEndings } from './pool-endings.tsx';
@@ -70,8 +71,7 @@ export function Shell() {
   return (
     <ToastHost>
       <Frame viewer={viewer} baseAddress={data?.baseAddress ?? ''}>
-        {viewer && zoned && <Content viewer={viewer} />}
-        {!viewer && <NoViewer error={error} onRetry={again} />}
+        <Content viewer={zoned ? viewer : undefined} meanwhile={<NoViewer error={error} onRetry={again} />} />
       </Frame>
       <ProofHost />
     </ToastHost>
@@ -124,18 +124,17 @@ interface FrameProps {
 
 function Frame({ viewer, baseAddress, children }: FrameProps) {
   const phone = usePhone();
+  // The HTML has the parts for phones and those for wide screens. Styles hide one of them.
+  const both = !useContinued();
   // The event updates the cache, and with it every balance on the page.
   useSubscription({ query: WalletChanges, pause: !viewer });
   return (
     <div className="flex min-h-dvh max-sm:flex-col">
       <SkipLink />
-      {!phone && <Sidebar viewer={viewer} />}
+      {(both || !phone) && <Sidebar viewer={viewer} />}
       <div className="flex min-w-0 flex-1 flex-col">
-        {phone ? (
-          <PhoneBar viewer={viewer} baseAddress={baseAddress} />
-        ) : (
-          <TopBar viewer={viewer} baseAddress={baseAddress} />
-        )}
+        {(both || phone) && <PhoneBar viewer={viewer} baseAddress={baseAddress} />}
+        {(both || !phone) && <TopBar viewer={viewer} baseAddress={baseAddress} />}
         <main
           id="content"
           tabIndex={-1}
@@ -145,13 +144,11 @@ function Frame({ viewer, baseAddress, children }: FrameProps) {
             FULL,
           )}
         >
-          <Suspense>
-            <PendingBar />
-          </Suspense>
+          <PendingBar />
           <FrameContext value={true}>{children}</FrameContext>
         </main>
       </div>
-      {phone && <TabBar viewer={viewer} />}
+      {(both || phone) && <TabBar viewer={viewer} />}
     </div>
   );
 }
@@ -168,9 +165,17 @@ const FULL =
 // Paths that work before the policy is accepted: reading, data export, closing the account.
 const ALWAYS_OPEN = /^\/profile(\/|$)/;
 
-function Content({ viewer }: { viewer: Viewer }) {
+interface ContentProps {
+  viewer: Viewer | undefined;
+  /** Shown in place of the page, or below its head, until the viewer is known. */
+  meanwhile: ReactNode;
+}
+
+function Content({ viewer, meanwhile }: ContentProps) {
   const { pathname } = useLocation();
-  const policy = viewer.mustAcceptPolicy;
+  const headFirst = useHeadFirst();
+  const [known, setKnown] = useState(false);
+  const policy = viewer?.mustAcceptPolicy;
   if (policy && !ALWAYS_OPEN.test(pathname)) {
     return (
       <Suspense>
@@ -179,22 +184,31 @@ function Content({ viewer }: { viewer: Viewer }) {
     );
   }
   return (
-    <Suspense fallback={<SkeletonRows />}>
-      <Banners viewer={viewer} />
-      <Outlet />
-    </Suspense>
+    <>
+      <Suspense>{viewer && <Banners viewer={viewer} onShown={setKnown} />}</Suspense>
+      <Suspense fallback={<SkeletonRows />}>
+        <MeanwhileContext value={known ? undefined : meanwhile}>
+          {known || headFirst ? <Outlet /> : meanwhile}
+        </MeanwhileContext>
+      </Suspense>
+    </>
   );
 }
 
-function Banners({ viewer }: { viewer: Viewer }) {
+interface BannersProps {
+  viewer: Viewer;
+  /** Called with true when the banners are shown: the page appears together with them. */
+  onShown: (shown: boolean) => void;
+}
+
+function Banners({ viewer, onShown }: BannersProps) {
   const { t } = useTranslation();
+  useLayoutEffect(() => onShown(true), [onShown]);
   const { available, frozen } = viewer.wallet;
   const empty = !/[1-9]/.test(available);
   return (
     <div data-banners className="flex flex-col gap-3 has-[>*:not(:empty)]:mb-6">
-      <Suspense>
-        <ReachNotice />
-      </Suspense>
+      <ReachNotice />
       <Suspense>
         {viewer.mustAcceptPolicy && <PolicyBanner version={viewer.mustAcceptPolicy.version} />}
       </Suspense>

@@ -23,7 +23,7 @@ export function TopBar({ viewer, baseAddress }: BarProps) {
     <header
       className={clsx(
         'sticky top-0 z-30 flex h-12 flex-none items-center justify-end gap-5 border-b',
-        'border-line bg-page px-8 text-table print:hidden',
+        'border-line bg-page px-8 text-table max-sm:hidden print:hidden',
       )}
     >
       {viewer && <TopBarParts viewer={viewer} baseAddress={baseAddress} />}
@@ -114,7 +114,7 @@ export function PhoneBar({ viewer, baseAddress }: BarProps) {
     <header
       className={clsx(
         'sticky top-0 z-30 flex h-[52px] flex-none items-center gap-3 border-b',
-        'border-line bg-page px-4 print:hidden',
+        'border-line bg-page px-4 sm:hidden print:hidden',
       )}
     >
       <Mark />

@@ -1,5 +1,6 @@
 /** The usage page: charts, and the log of requests. New rows wait until the user shows them. */
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { clsx } from 'clsx';
 import { ArrowUp } from 'lucide-react';
 import { lazy, Suspense, useDeferredValue, useMemo } from 'react';
 import { useClient, useQuery } from 'urql';
@@ -18,6 +19,7 @@ import { useBarText } from './bar-text.ts';
 import { conditionsOf, type UsageConditions } from './conditions.ts';
 import { UsageExport, UsageNamesQuery, UsageQuery, type UsageRow } from './documents.ts';
 import { type ExportFormat, ExportMenu, FRESH } from '../export-menu.tsx';
+import { useMeanwhile } from '../shell/frame-context.ts';
 import { ROWS_PER_PAGE } from './first.ts';
 import type { UsageSearch } from './search.ts';
 import { UsageCharts } from './usage-charts.tsx';
@@ -38,6 +40,32 @@ export function UsagePage() {
   const { t } = useTranslation();
   const search = useSearch({ from: '/signed-in/usage' });
   const filter = useConditions(search);
+  const meanwhile = useMeanwhile();
+  return (
+    <>
+      <PageHead
+        title={t('usage.title')}
+        sentence={t('usage.sentence')}
+        action={
+          // Invisible while it cannot be pressed, so that the sentence keeps its lines.
+          <div className={clsx(meanwhile !== undefined && 'invisible')}>
+            <Export filter={filter} />
+          </div>
+        }
+      />
+      {meanwhile ?? <Usage {...{ search, filter }} />}
+    </>
+  );
+}
+
+interface UsageProps {
+  search: UsageSearch;
+  filter: UsageConditions;
+}
+
+/** Everything below the head of the page. */
+function Usage({ search, filter }: UsageProps) {
+  const { t } = useTranslation();
   const open = search.receipt ?? search.request;
   const variables = {
     ...{ first: ROWS_PER_PAGE, ...pageVariables(search), filter },
@@ -45,7 +73,6 @@ export function UsagePage() {
   };
   const [{ data, error, fetching }, again] = useQuery({ query: UsageQuery, variables });
   const [{ data: names }] = useQuery({ query: UsageNamesQuery });
-  const exporting = useUsageExport();
   const loaded = data?.viewer?.usage;
   // Many rows take long to render on a slow device: the charts are rendered first.
   const usage = useDeferredValue(loaded);
@@ -54,11 +81,6 @@ export function UsagePage() {
   const models = names?.catalog.nodes.map(({ name }) => name) ?? [];
   return (
     <>
-      <PageHead
-        title={t('usage.title')}
-        sentence={t('usage.sentence')}
-        action={<ExportMenu exporting={(format) => exporting(filter, format)} />}
-      />
       <UsageFilters {...{ search, models, keyNames, poolNames }} />
       <UsageCharts search={search} filter={filter} />
       {usage && <Log {...{ search, filter }} rows={usage.nodes} pageInfo={usage.pageInfo} />}
@@ -99,20 +121,19 @@ function OpenReceipt({ requestId, search }: { requestId: string; search: UsageSe
   return <Receipt requestId={requestId} onClose={close} />;
 }
 
-/** Returns a function that requests the download address of the filtered log. */
-function useUsageExport() {
+/** The menu that exports the filtered log. */
+function Export({ filter }: Pick<UsageProps, 'filter'>) {
   const client = useClient();
-  return async (filter: UsageConditions, format: ExportFormat) => {
+  const exporting = async (format: ExportFormat) => {
     const { data, error } = await client.query(UsageExport, { filter, format }, FRESH).toPromise();
     return { url: data?.usageExport.downloadUrl, error };
   };
+  return <ExportMenu exporting={exporting} />;
 }
 
-interface LogProps {
+interface LogProps extends UsageProps {
   rows: readonly UsageRow[];
   pageInfo: ResultOf<typeof PageFields>;
-  search: UsageSearch;
-  filter: UsageConditions;
 }
 
 function Log({ rows, pageInfo, search, filter }: LogProps) {
