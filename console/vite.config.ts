@@ -36,8 +36,8 @@ const LISTS = new RegExp(
     'console/pages/profile/user-agent\\.ts$',
     'shared/money\\.ts$',
     'lucide-react/dist/esm/icons/(?:circle-(?:minus|x|dot)|eye|plus|ellipsis|pencil|refresh-cw)\\.',
-    'lucide-react/dist/esm/icons/(?:arrow-left|store|hourglass|link-2|scale|scroll-text)\\.',
-    'lucide-react/dist/esm/icons/(?:arrow-up|brain|gauge|megaphone|sliders-horizontal|x)\\.',
+    'lucide-react/dist/esm/icons/(?:arrow-left|arrow-up|hourglass|scale)\\.',
+    'lucide-react/dist/esm/icons/(?:brain|gauge|sliders-horizontal|x)\\.',
   ].join('|'),
 );
 
@@ -93,7 +93,7 @@ const ADMIN = new RegExp(
   [
     'console/pages/admin/(?:admin-shell|paged-list|region|use-task)\\.tsx?$',
     'console/messages/en/admin\\.ts$',
-    'lucide-react/dist/esm/icons/(?:banknote|book-open-text|layers|percent|plug|server|users)\\.',
+    'lucide-react/dist/esm/icons/(?:banknote|book-open-text|layers|link-2|percent|plug|server|users)\\.',
   ].join('|'),
 );
 
@@ -136,6 +136,7 @@ const GROUPS = [
   { name: 'foot', test: /console\/(?:pages\/shell\/foot|components\/select-field)\.tsx$/ },
   { name: 'export', test: EXPORT },
   { name: 'learned', test: /console\/pages\/personal-intelligence\/learned-(?:documents\.ts|place\.tsx)$/ },
+  { name: 'places', test: /lucide-react\/dist\/esm\/icons\/(?:megaphone|scroll-text|store)\./ },
   { name: 'icons', test: /lucide-react\/dist\/esm\/icons\/(?:eye-off|trash)\./ },
   { name: 'chat', test: CHAT },
   { name: 'public', test: PUBLIC },
