@@ -44,12 +44,15 @@ export function useMedia(query: string): boolean {
       };
     },
     () => matchMedia(query).matches,
-    // The build renders pages for wide screens.
+    // The build does not know the device. Where the difference matters, it renders both layouts.
     () => false,
   );
 }
 
-/** Whether the page uses the phone layout (narrower than 640 px). */
+/** The phone layout. The same width as `max-sm` of the styles, in their unit: it depends on the font size. */
+export const PHONE = '(width < 40rem)';
+
+/** Whether the page uses the phone layout. */
 export function usePhone(): boolean {
-  return useMedia('(width < 640px)');
+  return useMedia(PHONE);
 }
