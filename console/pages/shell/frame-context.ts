@@ -17,7 +17,8 @@ export const MeanwhileContext = createContext<ReactNode>(undefined);
 
 /**
  * The part below the head of a page until it is known who is signed in, and with that the time zone: a
- * skeleton, or the failure. Undefined afterwards. Only pages whose route has `headFirst` are rendered before.
+ * skeleton, or the failure. Undefined while a viewer is known. Only pages whose route has `headFirst` are
+ * rendered before.
  */
 export function useMeanwhile(): ReactNode {
   return useContext(MeanwhileContext);
@@ -25,5 +26,5 @@ export function useMeanwhile(): ReactNode {
 
 /** Whether the present page shows its head before it is known who is signed in. */
 export function useHeadFirst(): boolean {
-  return useMatches({ select: (matches) => matches.some(({ staticData }) => staticData.headFirst === true) });
+  return useMatches({ select: (matches) => matches.at(-1)?.staticData.headFirst === true });
 }

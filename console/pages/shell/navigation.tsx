@@ -17,6 +17,7 @@ import {
   Tag,
   Wallet,
 } from 'lucide-react';
+import { useContinued } from '../../components/continued.ts';
 import { Mark } from '../../components/mark.tsx';
 import { Menu } from '../../components/menu.tsx';
 import { useTranslation } from '../../translation.ts';
@@ -43,7 +44,9 @@ const TABS: readonly Place[] = [...WORK, ...SPEND.slice(0, 1)];
 
 function useAccount(viewer: Viewer | undefined, places = false) {
   const account = useAccountMenu(viewer?.role ?? 'USER', places);
-  return { account, email: viewer?.email ?? '…' };
+  // In the HTML, its button has its place but is invisible: nobody can press it yet.
+  const look = useContinued() ? '' : ' invisible';
+  return { account, email: viewer?.email ?? '…', look };
 }
 
 interface NavigationProps {
@@ -54,7 +57,7 @@ interface NavigationProps {
 /** The sidebar. */
 export function Sidebar({ viewer }: NavigationProps) {
   const { t } = useTranslation();
-  const { account, email } = useAccount(viewer);
+  const { account, email, look } = useAccount(viewer);
   return (
     <aside
       className={clsx(
@@ -78,7 +81,7 @@ export function Sidebar({ viewer }: NavigationProps) {
         <FootLink to="/privacy-policy" icon={FileText} name="policy" />
         <Menu
           trigger={
-            <button type="button" className={ITEM} title={email}>
+            <button type="button" className={ITEM + look} title={email}>
               <CircleUserRound
                 size={16}
                 strokeWidth={1.75}
@@ -152,7 +155,7 @@ const CURRENT = { className: 'bg-raise !border-line font-[550] [&_svg]:text-acce
 /** The tab bar of a phone. */
 export function TabBar({ viewer }: NavigationProps) {
   const { t } = useTranslation();
-  const { account, email } = useAccount(viewer, true);
+  const { account, email, look } = useAccount(viewer, true);
   return (
     <nav aria-label={t('shell.main')} className={TAB_BAR}>
       {TABS.map(({ to, icon: Icon, name }) => (
@@ -169,7 +172,7 @@ export function TabBar({ viewer }: NavigationProps) {
       ))}
       <Menu
         trigger={
-          <button type="button" className={TAB}>
+          <button type="button" className={TAB + look}>
             <MenuIcon size={20} strokeWidth={1.75} aria-hidden="true" />
             {t('shell.more')}
           </button>
