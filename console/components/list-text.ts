@@ -1,9 +1,12 @@
 /** Lists in sentences. */
 
-/** A Chinese word between two that are not Chinese. */
-const HAN_BETWEEN = /(?<=[\w.%)])(\p{Script=Han})(?=[\w$])/gu;
+/** The Chinese "and" between two Latin words or numbers. */
+const AND_BETWEEN = /(?<=[\w.%)])和(?=[\w$])/g;
 
-/** The words as a list in this language, such as "a, b, and c". Chinese gets a space beside Latin words. */
+/**
+ * The words as a list in this language, such as "a, b, and c". The Chinese "and" has spaces between two Latin
+ * words.
+ */
 export function listText(words: readonly string[], language: string): string {
-  return new Intl.ListFormat(language).format(words).replaceAll(HAN_BETWEEN, ' $1 ');
+  return new Intl.ListFormat(language).format(words).replaceAll(AND_BETWEEN, ' 和 ');
 }

@@ -77,8 +77,7 @@ export const usage = {
     answered_one: '{{count}} succeeded request',
     answered_other: '{{count}} succeeded requests',
     timesExplained:
-      'The parts of a bar end at the p50, the p95 and the p99. New requests appear within minutes. ' +
-      'Days and hours in UTC.',
+      'The parts of a bar end at the p50, the p95 and the p99. New requests appear within minutes.',
     split: 'Group by',
     splits: { model: 'By model', key: 'By key' },
     span: 'Time range',

@@ -76,7 +76,7 @@ export const usage: Translation<typeof english> = {
         '已请求第二个上游，而另一个上游先应答。这些请求由你付费，客户不付费。成本按当时路由的成本计算。',
     },
     answered_other: '{{count}} 个成功的请求',
-    timesExplained: '柱的各段分别止于 p50、p95 和 p99。新请求的用时会在几分钟内显示。日期和小时按 UTC 计。',
+    timesExplained: '柱的各段分别止于 p50、p95 和 p99。新请求的用时会在几分钟内显示。',
     split: '分组',
     splits: { model: '按模型', key: '按密钥' },
     span: '时段',

@@ -30,7 +30,10 @@ export function PricingPage() {
         <div className="max-w-[640px] flex-1 basis-80">
           <h1 className="text-public">{t('pricing.title')}</h1>
           <p className="mt-1 text-[16px] leading-6 text-ink-2">
-            {t('pricing.sentence')} {t('pricing.sentence2')}{' '}
+            {t('pricing.sentence')}
+            {t('state.gap')}
+            {t('pricing.sentence2')}
+            {t('state.gap')}
             <Link to="/compare" className="text-accent underline touch:py-3">
               {t('shell.compare')}
             </Link>

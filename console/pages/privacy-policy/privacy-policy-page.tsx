@@ -85,7 +85,8 @@ function Content({ versions, inForce, shown = inForce }: ContentProps) {
       </div>
       {shown.id !== inForce.id && (
         <p className="mt-6 rounded-code bg-warn-soft p-4">
-          {t('privacy.replaced', { version: inForce.version })}{' '}
+          {t('privacy.replaced', { version: inForce.version })}
+          {t('state.gap')}
           <Link to="/privacy-policy" search={{}} className="text-accent underline">
             {t('privacy.readCurrent')}
           </Link>

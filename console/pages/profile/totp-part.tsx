@@ -38,7 +38,8 @@ export function TotpPart({ viewer, onChanged }: TotpPartProps) {
       />
       {totpEnabled && (
         <p className="mt-1 text-ink-2">
-          {t('totp.left', { count: recoveryCodesLeft })} {recoveryCodesLeft <= FEW_CODES && t('totp.few')}
+          {t('totp.left', { count: recoveryCodesLeft })}
+          {recoveryCodesLeft <= FEW_CODES && t('state.gap') + t('totp.few')}
         </p>
       )}
       <div className="mt-4">

@@ -57,7 +57,8 @@ export function PolicyBanner({ version }: { version: string }) {
         </Button>
       }
     >
-      {t('policy.newPolicy', { version })}{' '}
+      {t('policy.newPolicy', { version })}
+      {t('state.gap')}
       <Link to="/privacy-policy" className="underline">
         {t('shell.policy')}
       </Link>

@@ -38,7 +38,8 @@ function EndingBanner({ pool }: { pool: Ending }) {
         </Button>
       }
     >
-      <strong className="font-semibold">{t('shell.poolEnds', { name: pool.name, time })}</strong>{' '}
+      <strong className="font-semibold">{t('shell.poolEnds', { name: pool.name, time })}</strong>
+      {t('state.gap')}
       <span className="max-sm:hidden">{t('shell.poolEndsThen')}</span>
       <Suspense>{renewing && <RenewDialog pool={pool} onClose={() => setRenewing(false)} />}</Suspense>
     </Banner>

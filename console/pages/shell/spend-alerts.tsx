@@ -92,9 +92,11 @@ function Words({ alert: { keyId, keyName, percent, spent, limit }, others }: Wor
         {keyId === null
           ? t('wallet.alerts.account', amounts)
           : t('wallet.alerts.key', { ...amounts, name: keyName ?? '' })}
-      </strong>{' '}
-      <span className="max-sm:hidden">{t(keyId === null ? 'wallet.alerts.accountThen' : ofKey)}</span>{' '}
-      {others > 0 && <span>{t('wallet.alerts.others', { count: others })} </span>}
+      </strong>
+      {t('state.gap')}
+      <span className="max-sm:hidden">{t(keyId === null ? 'wallet.alerts.accountThen' : ofKey)}</span>
+      {t('state.gap')}
+      {others > 0 && <span>{t('wallet.alerts.others', { count: others }) + t('state.gap')}</span>}
       {keyId === null ? (
         <Link to="/wallet" className="whitespace-nowrap underline">
           {t('wallet.alerts.openWallet')}

@@ -60,7 +60,9 @@ export function Legend({ search, measure, series, sums, bucket, asOf }: LegendPr
         </LeaderSum>
       </LeaderList>
       <p className="mt-3 text-hint text-ink-3">
-        {t('usage.dashed')} {t('state.asOf', { time: stampText(new Date(asOf), i18n.language, true) })}
+        {t('usage.dashed')}
+        {t('state.gap')}
+        {t('state.asOf', { time: stampText(new Date(asOf), i18n.language, true) })}
       </p>
     </div>
   );

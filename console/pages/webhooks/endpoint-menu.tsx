@@ -29,7 +29,7 @@ export function EndpointMenu({ endpoint, onOpen, onShow, onChanged }: EndpointMe
     { kind: 'action', icon: List, word: t('webhooks.deliveries'), run: show },
     ...(isOn ? [test] : []),
     { kind: 'action', icon: Pencil, word: t('webhooks.editTask'), run: ask('edit') },
-    { kind: 'action', icon: RefreshCw, word: t('webhooks.rotate'), run: ask('rotate') },
+    { kind: 'action', icon: RefreshCw, word: t('webhooks.rotateTask'), run: ask('rotate') },
     {
       kind: 'action',
       icon: isOn ? CircleMinus : CircleCheck,
@@ -37,7 +37,7 @@ export function EndpointMenu({ endpoint, onOpen, onShow, onChanged }: EndpointMe
       run: turn,
     },
     RULE,
-    { kind: 'action', icon: Trash2, destructive: true, word: t('webhooks.delete'), run: ask('delete') },
+    { kind: 'action', icon: Trash2, destructive: true, word: t('webhooks.deleteTask'), run: ask('delete') },
   ];
   const trigger = (
     <IconButton label={t('webhooks.menu', { url: endpoint.url })}>

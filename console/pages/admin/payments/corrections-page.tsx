@@ -26,7 +26,9 @@ export function CorrectionsPage() {
           ) : (
             <>
               <p className="mb-4 max-w-[80ch] text-ink-2">
-                {t('payments.corrections.sentence')} {t('payments.corrections.check')}
+                {t('payments.corrections.sentence')}
+                {t('state.gap')}
+                {t('payments.corrections.check')}
               </p>
               <CorrectionTable corrections={corrections} />
             </>

@@ -110,7 +110,9 @@ function Issue({ topUp }: Pick<DetailProps, 'topUp'>) {
   return (
     <div className="mb-6">
       <Banner tone="warn" icon={<TriangleAlert size={16} strokeWidth={1.75} aria-hidden="true" />}>
-        {t(`payments.issues.${issue}`)} {t(`payments.steps.${issue}`)}
+        {t(`payments.issues.${issue}`)}
+        {t('state.gap')}
+        {t(`payments.steps.${issue}`)}
       </Banner>
     </div>
   );
