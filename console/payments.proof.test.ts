@@ -1,4 +1,4 @@
-/** Adding cash in a real browser: by card and by deposit, by mouse and by keyboard, and automatic top-ups. */
+/** Adding credit in a real browser: by card and by deposit, by mouse and by keyboard, and automatically. */
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { overflow, ready, violations } from './test/browser.ts';
@@ -60,7 +60,7 @@ describe.skipIf(!ready)('a top-up by card', () => {
   });
 });
 
-/** Adds cash on the wallet page by card; `begin` presses the buttons. */
+/** Adds credit on the wallet page by card; `begin` presses the buttons. */
 async function payByCard(page: Page, begin: (name: string) => Promise<unknown>): Promise<void> {
   await begin('Add credit');
   await begin('$25.00');

@@ -31,7 +31,10 @@ describe('the list of routes', () => {
     const text = route("loader: words('keys', 'wallet'),\n  component: () => import('./keys.tsx'),");
     expect(routesIn(text)).toEqual([
       {
-        ...{ name: 'keys', path: '/keys', sources: ['shell.tsx', 'keys.tsx'], areas: ['keys', 'wallet'] },
+        name: 'keys',
+        path: '/keys',
+        sources: ['shell.tsx', 'keys.tsx'],
+        areas: ['keys', 'wallet'],
         headFirst: false,
       },
     ]);

@@ -132,7 +132,7 @@ describe('the demo of npm start', () => {
     'takes play money on a page of its own, keeps it over a restart, and voids it at the end',
     async () => {
       expect(demo.output).toMatch(
-        /Funds can be added with play money on http\S+\/wallet: no card is charged/,
+        /Credit can be added with play money on http\S+\/wallet: no card is charged/,
       );
       const paid = await begin('25');
       expect(await (await fetch(paid.checkoutUrl ?? '')).text()).toContain('Play money: no card is charged');

@@ -31,7 +31,7 @@ export function announce({ consoleUrl, publicUrl, logs }: Addresses, bootstrap: 
     );
   }
   if (bootstrap.playMoney)
-    lines.push('', `Funds can be added with play money on ${consoleUrl}/wallet: no card is charged.`);
+    lines.push('', `Credit can be added with play money on ${consoleUrl}/wallet: no card is charged.`);
   return [...lines, '', `Logs: ${logs}   Stop: Ctrl-C`].join('\n');
 }
 
