@@ -133,7 +133,7 @@ describe.skipIf(!ready)('in a window of 1024 px', () => {
   test.each([
     ['/keys', 'Keys', 8],
     ['/admin/nodes', 'Nodes', 7],
-  ])('the table of %s shows all columns, also with long values', async (where, name, columns) => {
+  ])('the table of %s shows all columns, also if keys have long values', async (where, name, columns) => {
     for (const key of house.stage.fake.state.keys.slice(0, 2))
       Object.assign(key, {
         ...{ state: 'DISABLED', disabledReason: 'ADMIN' },
@@ -145,6 +145,16 @@ describe.skipIf(!ready)('in a window of 1024 px', () => {
       await table.getByRole('cell').first().waitFor();
       expect(await table.getByRole('columnheader').count()).toBe(columns);
       await expect.poll(() => excess(table)).toBeLessThanOrEqual(0);
+    });
+  });
+
+  test('the table of keys shows the whole last address of a key', async () => {
+    const address = '2001:db8:85a3:8d3:1319:8a2e:370:7348';
+    Object.assign(house.stage.fake.state.keys[0] ?? {}, { lastUsedIp: address });
+    await visit('/keys', async (page) => {
+      await page.setViewportSize({ width: 1024, height: 800 });
+      const place = page.getByText(address).locator('..');
+      await expect.poll(() => place.evaluate((it) => it.scrollWidth - it.clientWidth)).toBeLessThanOrEqual(0);
     });
   });
 });

@@ -171,7 +171,7 @@ function LastUsed({ apiKey }: CellProps) {
         <Ago at={apiKey.lastUsedAt} />
       </div>
       {apiKey.lastUsedIp !== null && (
-        <div className="max-w-26 truncate text-hint text-ink-3 xl:max-w-none">
+        <div className="max-w-26 text-hint break-words text-ink-3 xl:max-w-none">
           <code>{apiKey.lastUsedIp}</code>
         </div>
       )}
