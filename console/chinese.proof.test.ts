@@ -10,6 +10,8 @@ const house = houseOfTests(async ({ tab }) => {
   });
 });
 const { visit } = house;
+/** Pages with several sentences in one paragraph. */
+const SENTENCES = ['/pricing', '/usage', '/wallet', '/admin/payments/corrections', '/profile/security'];
 
 describe.skipIf(!ready)('in Chinese', () => {
   test('a failed top-up says why, to its owner and to administrators', async () => {
@@ -38,6 +40,14 @@ describe.skipIf(!ready)('in Chinese', () => {
       const event = page.getByRole('listitem').filter({ hasText: 'wallet.adjust' });
       await event.getByText('调整钱包').waitFor();
       await event.getByText('上游', { exact: false }).first().waitFor();
+    });
+  });
+
+  test.each(SENTENCES)('no space follows a sentence on %s', async (where) => {
+    await visit(where, async (page) => {
+      const text = await page.getByRole('main').innerText();
+      expect(text).toContain('。');
+      expect(text).not.toMatch(/。 +\S/);
     });
   });
 
