@@ -197,3 +197,20 @@ describe.skipIf(!ready)('with Tab and Enter alone, an upstream', () => {
     });
   });
 });
+
+describe.skipIf(!ready)('with Tab and Enter alone, the models of an upstream', () => {
+  test('are read again in the same dialog after a failure, and the focus stays', async () => {
+    await visit('/admin/upstreams/prv_north-eu', async (page) => {
+      house.stage.fake.state.broken = true;
+      await tabAndPress(page, button(page, 'Read models'));
+      await dialog(page).getByRole('alert').getByText('The gateway failed. Try again.').waitFor();
+      const opened = await dialog(page).elementHandle();
+      const retry = await dialog(page).getByRole('button', { name: 'Retry' }).elementHandle();
+      house.stage.fake.state.broken = false;
+      await tabAndPress(page, dialog(page).getByRole('button', { name: 'Retry' }));
+      await dialog(page).getByLabel('north-small-2', { exact: true }).waitFor();
+      expect(await opened?.evaluate((it) => it.isConnected)).toBe(true);
+      await expect.poll(() => retry?.evaluate((it) => it === document.activeElement)).toBe(true);
+    });
+  });
+});

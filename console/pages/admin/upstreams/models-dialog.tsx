@@ -1,8 +1,6 @@
 /** Lists the models that an upstream offers, and creates routes to the chosen ones. */
 import { useCallback, useEffect, useState } from 'react';
 import { useMutation } from 'urql';
-import { Button } from '../../../components/button.tsx';
-import { Dialog } from '../../../components/dialog.tsx';
 import { Field } from '../../../components/field.tsx';
 import { SkeletonRows } from '../../../components/notice.tsx';
 import { CheckField, SelectField } from '../../../components/select-field.tsx';
@@ -10,9 +8,9 @@ import { Tag } from '../../../components/tag.tsx';
 import { useTranslation } from '../../../translation.ts';
 import { useFailureWords } from '../../failure-words.ts';
 import { useRefusalText } from '../../refusal-text.ts';
-import { FailureBanner } from '../../task-dialog.tsx';
+import { FailureBanner, TaskDialog } from '../../task-dialog.tsx';
 import { FAMILIES } from '../families.ts';
-import { FormDialog, words } from '../form-dialog.tsx';
+import { ReasonField, text, words } from '../form-dialog.tsx';
 import type { ModelName, Provider } from './documents.ts';
 import { CreateRoutes, ReadModels } from './quirk-documents.ts';
 
@@ -27,54 +25,63 @@ interface ModelsDialogProps {
   onClose: () => void;
 }
 
-/** The dialog. It queries the upstream when it opens. */
+/**
+ * The dialog. It queries the upstream when it opens. It stays the same dialog if that fails and is tried
+ * again, so that the focus stays in place.
+ */
 export function ModelsDialog({ provider, models, onClose }: ModelsDialogProps) {
   const { t } = useTranslation();
   const { offered, failure, again } = useOffered(provider.id);
   const [, create] = useMutation(CreateRoutes);
   /** Ids of catalog models by the upstream's names. */
   const [chosen, setChosen] = useState<ReadonlyMap<string, string>>(new Map());
-  const title = t('admin.quirks.modelsTitle', { name: provider.name });
-  if (failure !== undefined)
-    return (
-      <Dialog
-        open
-        onClose={onClose}
-        title={title}
-        footer={<Button onClick={again}>{t('state.retry')}</Button>}
-      >
-        <FailureBanner words={failure} />
-      </Dialog>
-    );
+  const failed = failure !== undefined;
+  const task =
+    chosen.size === 0 ? t('admin.quirks.create') : t('admin.quirks.createRoutes', { count: chosen.size });
+  const send = async (values: FormData) => {
+    const routes = [...chosen].map(([upstreamModel, modelId]) => ({ upstreamModel, modelId }));
+    const families = words(values, 'families', FAMILIES);
+    const input = { providerId: provider.id, routes, families, reason: text(values, 'reason') };
+    const { data, error } = await create({ input: { ...input, priority: PRIORITY, weight: WEIGHT } });
+    return { error, userErrors: data?.adminRoutesCreate.userErrors };
+  };
   return (
-    <FormDialog
+    <TaskDialog
       wide
-      title={title}
-      sentence={t(offered ? 'admin.quirks.modelsSentence' : 'admin.quirks.modelsAsked')}
-      button={
-        chosen.size === 0 ? t('admin.quirks.create') : t('admin.quirks.createRoutes', { count: chosen.size })
-      }
+      title={t('admin.quirks.modelsTitle', { name: provider.name })}
+      sentence={failed ? undefined : t(offered ? 'admin.quirks.modelsSentence' : 'admin.quirks.modelsAsked')}
+      button={failed ? t('state.retry') : task}
       onClose={onClose}
-      send={async (values, reason) => {
-        const routes = [...chosen].map(([upstreamModel, modelId]) => ({ upstreamModel, modelId }));
-        const families = words(values, 'families', FAMILIES);
-        const input = { providerId: provider.id, routes, families, reason };
-        const { data, error } = await create({ input: { ...input, priority: PRIORITY, weight: WEIGHT } });
-        return { error, userErrors: data?.adminRoutesCreate.userErrors };
-      }}
+      send={failed ? again : send}
     >
-      {offered ? (
-        <Choices offered={offered} models={models} chosen={chosen} onChange={setChosen} />
+      {failed ? (
+        <FailureBanner words={failure} />
       ) : (
-        <SkeletonRows rows={3} />
+        <Fields {...{ provider, models, offered, chosen }} onChange={setChosen} />
       )}
+    </TaskDialog>
+  );
+}
+
+interface FieldsProps extends Omit<ChoicesProps, 'offered'> {
+  provider: Provider;
+  /** Undefined until the upstream has answered; null if it refused. */
+  offered: ChoicesProps['offered'] | null | undefined;
+}
+
+function Fields({ provider, offered, ...choices }: FieldsProps) {
+  const { t } = useTranslation();
+  return (
+    <>
+      {offered ? <Choices offered={offered} {...choices} /> : <SkeletonRows rows={3} />}
       <CheckField
         legend={t('admin.families')}
         name="families"
         checked={provider.protocols}
         options={FAMILIES.map((value) => ({ value, word: t(`pricing.families.${value}`) }))}
       />
-    </FormDialog>
+      <ReasonField />
+    </>
   );
 }
 
@@ -131,8 +138,11 @@ function withChoice(chosen: ReadonlyMap<string, string>, name: string, modelId: 
 function useOffered(providerId: string) {
   const [{ data, error }, read] = useMutation(ReadModels);
   const failureWords = useFailureWords();
-  const again = useCallback(() => void read({ input: { providerId } }), [providerId, read]);
-  useEffect(again, [again]);
+  const again = useCallback(async () => {
+    await read({ input: { providerId } });
+    return undefined;
+  }, [providerId, read]);
+  useEffect(() => void again(), [again]);
   const [refused] = data?.adminProviderModels.userErrors ?? [];
   const refusal = useRefusalText(refused?.message);
   return {
