@@ -30,6 +30,36 @@ describe.skipIf(!ready)('a signed-in user', () => {
   });
 });
 
+describe.skipIf(!ready)('an open page', () => {
+  test('offers to try again if the service no longer says who is signed in', async () => {
+    await visit('/usage', async (page) => {
+      const table = page.getByRole('table', { name: 'Requests' });
+      const frame = page.getByRole('navigation', { name: 'Main' });
+      await table.waitFor();
+      await frame.getByRole('link', { name: 'Pricing' }).click();
+      await page.getByRole('heading', { name: 'One price per request' }).waitFor();
+      // A query that is running would not be sent again.
+      await house.tab.settled();
+      const errors = [{ message: 'The service failed.', extensions: { code: 'INTERNAL_SERVER_ERROR' } }];
+      await page.route('**/graphql', (route) =>
+        route.request().postData()?.includes('query Viewer')
+          ? route.fulfill({ json: { errors } })
+          : route.continue(),
+      );
+      await frame.getByRole('link', { name: 'Usage' }).click();
+      const alert = page.getByRole('alert').filter({ hasText: 'The console cannot reach the gateway' });
+      await alert.waitFor();
+      await page.unroute('**/graphql');
+      await alert.getByRole('button', { name: 'Retry' }).click();
+      await table.waitFor();
+      await page
+        .getByRole('banner')
+        .getByRole('link', { name: /^Available/ })
+        .waitFor();
+    });
+  });
+});
+
 describe.skipIf(!ready)('the balance', () => {
   test.each([1280, 390])('is part of the name of its link at %i px', async (width) => {
     await visit('/keys', async (page) => {

@@ -175,6 +175,7 @@ function Content({ viewer, meanwhile }: ContentProps) {
   const { pathname } = useLocation();
   const headFirst = useHeadFirst();
   const [known, setKnown] = useState(false);
+  const ready = known && viewer !== undefined;
   const policy = viewer?.mustAcceptPolicy;
   if (policy && !ALWAYS_OPEN.test(pathname)) {
     return (
@@ -187,8 +188,8 @@ function Content({ viewer, meanwhile }: ContentProps) {
     <>
       <Suspense>{viewer && <Banners viewer={viewer} onShown={setKnown} />}</Suspense>
       <Suspense fallback={<SkeletonRows />}>
-        <MeanwhileContext value={known ? undefined : meanwhile}>
-          {known || headFirst ? <Outlet /> : meanwhile}
+        <MeanwhileContext value={ready ? undefined : meanwhile}>
+          {ready || headFirst ? <Outlet /> : meanwhile}
         </MeanwhileContext>
       </Suspense>
     </>
