@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { ConsolePage } from '@gateway/shared/console-pages';
 import { describe, expect, test } from 'vitest';
 import { ready, type View } from '../test/browser.ts';
-import { inLateTab, SHIFT_MAX, shiftOf } from '../test/late-scripts.ts';
+import { expectFirstView, inLateTab } from '../test/late-scripts.ts';
 import { houseOfTests } from '../test/visit.ts';
 
 const house = houseOfTests();
@@ -60,21 +60,13 @@ describe.skipIf(!ready)('the head of a signed-in page', () => {
       setRoleFor(where);
       await inLateTab(house.stage, view, async ({ page, open, release }) => {
         await open(where);
-        const heading = await page.locator('h1').elementHandle();
-        const shown = await heading?.innerText();
-        expect(await page.locator('html').getAttribute('data-theme')).toBe(view.theme);
-        expect(await page.locator('html').getAttribute('lang')).toBe(view.language ?? 'en');
+        const expectContinued = await expectFirstView(page, view);
         expect(await page.getByRole('navigation').count()).toBe(1);
         const main = await page.getByRole('navigation').getAttribute('aria-label');
         expect(await page.getByRole('button').count()).toBe(0);
-        const title = await page.title();
-        expect(title).toMatch(/^.+ · Gateway$/);
         await release();
-        expect(await page.title()).toBe(title);
-        expect(await heading?.evaluate((element) => element.isConnected)).toBe(true);
-        expect(await heading?.innerText()).toBe(shown);
+        await expectContinued();
         expect(await page.locator(`nav[aria-label="${main}"]`).count()).toBe(1);
-        expect(await shiftOf(page)).toBeLessThan(SHIFT_MAX);
       });
     },
   );

@@ -2,7 +2,7 @@
 /// <reference lib="dom" />
 import { describe, expect, test } from 'vitest';
 import { ready, type View } from '../test/browser.ts';
-import { inLateTab, type LateTab, SHIFT_MAX, shiftOf } from '../test/late-scripts.ts';
+import { expectFirstView, inLateTab, type LateTab } from '../test/late-scripts.ts';
 import { houseOfTests } from '../test/visit.ts';
 import { PRERENDERED } from './build.ts';
 
@@ -32,18 +32,9 @@ describe.skipIf(!ready)('the HTML of a page', () => {
     async ({ where, view }) => {
       await withLateScripts(view, async ({ page, open, release }) => {
         await open(where);
-        const heading = await page.locator('h1').elementHandle();
-        const shown = await heading?.innerText();
-        expect(await page.locator('html').getAttribute('data-theme')).toBe(view.theme);
-        expect(await page.locator('html').getAttribute('lang')).toBe(view.language ?? 'en');
-        expect(await heading?.isVisible()).toBe(true);
-        const title = await page.title();
-        expect(title).toMatch(/^.+ · Gateway$/);
+        const expectContinued = await expectFirstView(page, view);
         await release();
-        expect(await page.title()).toBe(title);
-        expect(await heading?.evaluate((element) => element.isConnected)).toBe(true);
-        expect(await heading?.innerText()).toBe(shown);
-        expect(await shiftOf(page)).toBeLessThan(SHIFT_MAX);
+        await expectContinued();
       });
     },
   );

@@ -7,7 +7,7 @@ import { openTab, type Stage, type View } from './browser.ts';
 /** All scripts but the first, which requests data and notes sent forms. */
 const SCRIPTS = /\/assets\/(?!early-)[^/]*\.js$/;
 /** Shift of the layout that a page may have until it is complete, as Chromium scores it. */
-export const SHIFT_MAX = 0.05;
+const SHIFT_MAX = 0.05;
 
 export interface LateTab {
   page: Page;
@@ -49,8 +49,28 @@ export async function inLateTab(
   await tab.context.close();
 }
 
+/**
+ * Checks theme, language and title of the HTML, before the scripts arrive. Returns the check that they
+ * continue it: heading and title stay, and nothing moves.
+ */
+export async function expectFirstView(page: Page, view: View): Promise<() => Promise<void>> {
+  const heading = await page.locator('h1').elementHandle();
+  const shown = await heading?.innerText();
+  expect(await heading?.isVisible()).toBe(true);
+  expect(await page.locator('html').getAttribute('data-theme')).toBe(view.theme);
+  expect(await page.locator('html').getAttribute('lang')).toBe(view.language ?? 'en');
+  const title = await page.title();
+  expect(title).toMatch(/^.+ · Gateway$/);
+  return async () => {
+    expect(await page.title()).toBe(title);
+    expect(await heading?.evaluate((element) => element.isConnected)).toBe(true);
+    expect(await heading?.innerText()).toBe(shown);
+    expect(await shiftOf(page)).toBeLessThan(SHIFT_MAX);
+  };
+}
+
 /** The sum of the shifts of the layout since the page began. */
-export async function shiftOf(page: Page): Promise<number> {
+async function shiftOf(page: Page): Promise<number> {
   return Number((await page.locator('html').getAttribute('data-shift')) ?? 0);
 }
 

@@ -79,13 +79,23 @@ async function startGateway({
     ...{ databaseUrl, nodeExecArgv: PRELOAD, nodes: other ? 2 : 1 },
     ...(other && { nodeEntries: ['data-plane/main.ts', other.nodeEntry] }),
   });
-  await addUpstreams(house, origin);
-  const streams = Math.max(0, ...options.streams);
+  try {
+    await addUpstreams(house, origin);
+    return { house, keys: await addWallets(house, Math.max(0, ...options.streams)) };
+  } catch (error) {
+    // Otherwise its processes would keep running.
+    await house.stop();
+    throw error;
+  }
+}
+
+/** Creates customers, enough for this number of open streams, and returns their keys. */
+async function addWallets(house: House, streams: number): Promise<string[]> {
   const wallets = Math.min(WALLETS_MAX, Math.max(WALLETS_MIN, streams / STREAMS_PER_WALLET));
   const keys: string[] = [];
   while (keys.length < wallets) keys.push((await addCustomer(house, MUCH_MONEY)).key);
   if (streams > keys.length * STREAMS_PER_WALLET) await raiseLimits(house);
-  return { house, keys };
+  return keys;
 }
 
 /** Sets the limits of requests in progress per wallet and per key to their highest values. */
