@@ -21,7 +21,7 @@ import { startExporter } from './exporter.ts';
 import { ClickHouseUsage } from './reader.ts';
 import { readState } from './state.ts';
 import { ClickHouseStore } from './store.ts';
-import { ch, tableOf } from './statement.ts';
+import { ch, tableOf, textOf } from './statement.ts';
 
 const HOUR_MS = 3_600_000;
 const SPREAD_HOURS = 30 * 24;
@@ -81,7 +81,7 @@ const recordOf = (index: number, walletId: string): ReportedUsage =>
     poolId: index % 7 === 0 ? 'pool_1' : null,
     modelName: MODELS[index % MODELS.length] ?? '',
     status: STATUSES[index % 4] ?? 'SUCCEEDED',
-    at: new Date(now - ((index * 7919) % (SPREAD_HOURS * HOUR_MS))),
+    at: new Date(now - ((index * 7_919_017) % (SPREAD_HOURS * HOUR_MS))),
     latencyMs: 3 * (index % 40) ** 2,
     ttftMs: index % 6 === 0 ? null : index,
     inputTokens: index,
@@ -196,6 +196,24 @@ test('days that differ from the ledger are exported again', async () => {
   const parts = { em: money.em, store, state: { table, droppedUntil: null }, proceed: async () => true };
   expect(await compareDays(parts, new Date(now + 24 * HOUR_MS))).toEqual([]);
   expect(await usage.count(money.em(), {})).toBe(ROWS);
+});
+
+test('days whose rows the log has dropped are dropped in ClickHouse, and no later row', async () => {
+  const table = (await readState(money.em()))?.table ?? '';
+  const dropped = new Date(now).toISOString().slice(0, 10);
+  const counts = async () => {
+    const [row] = await store.slowRows(
+      ch`select countIf(toString(toDate(at)) < ${textOf(dropped)}) as earlier,
+        countIf(toString(toDate(at)) >= ${textOf(dropped)}) as later from ${tableOf(table)} final`,
+    );
+    return { earlier: Number(row?.['earlier']), later: Number(row?.['later']) };
+  };
+  const before = await counts();
+  expect(before.earlier).toBeGreaterThan(0);
+  const state = { table, droppedUntil: `${dropped} 00:00:00+00` };
+  const none = async () => false;
+  expect(await compareDays({ em: money.em, store, state, proceed: none }, new Date(now))).toBeUndefined();
+  expect(await counts()).toEqual({ earlier: 0, later: before.later });
 });
 
 test('ClickHouse is filled again after its tables were lost', async () => {

@@ -7,7 +7,9 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { query, queryOne, queryRow, sql } from '../database/sql.ts';
 import { readDay } from './outbox.ts';
 import type { ExportState } from './state.ts';
+import { integerIn } from './fields.ts';
 import { ch, tableOf, textOf, timeOf } from './statement.ts';
+import { partitionOf } from './table.ts';
 import type { ClickHouseStore } from './store.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -63,12 +65,17 @@ function sameSums(left: DaySums | undefined, right: DaySums): boolean {
   return left !== undefined && left.requests === right.requests && left.cost === right.cost;
 }
 
-/** Deletes rows of months that the log has dropped. */
+/** Drops the days whose rows the log has dropped. */
 async function deleteDropped({ em, store, state: { table, droppedUntil } }: ComparisonParts): Promise<void> {
   if (droppedUntil === null) return;
-  const old = ch`at < ${timeOf(droppedUntil)}`;
-  const [row] = await store.slowRows(ch`select count() as found from ${tableOf(table)} where ${old}`);
-  if (Number(row?.['found']) > 0) await store.command(ch`delete from ${tableOf(table)} where ${old}`);
+  const days = await store.slowRows(
+    ch`select distinct toYYYYMMDD(at) as day from ${tableOf(table)}
+      where toDate(at) < toDate(${timeOf(droppedUntil)})`,
+  );
+  for (const day of days)
+    await store.command(
+      ch`alter table ${tableOf(table)} drop partition id ${partitionOf(integerIn(day, 'day'))}`,
+    );
   await query(em(), sql`delete from usage_export_day where day < ${droppedUntil}::timestamptz::date`);
 }
 

@@ -9,11 +9,11 @@ import { textIn } from './fields.ts';
 import { allOf, ch, countOf, tableOf, textOf, timeOf } from './statement.ts';
 import type { ChStatement } from './statement.ts';
 import type { ClickHouseStore } from './store.ts';
-import { toPostgresTime } from './times.ts';
+import { toMicros, toPostgresTime } from './times.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-/** A page of the newest entries is looked for in days before the last one, then in more days. */
-const WINDOWS_DAYS = [1, 8, 64, 512];
+const HOUR_MS = 60 * 60 * 1000;
+/** A page is looked for in the hour before the newest entry, then in 1, 8, 64 and 512 days before it. */
+const WINDOWS_HOURS = [1, 24, 192, 1536, 12_288];
 
 /** Request ids and exact times in PostgreSQL's text format, in the order of the page. */
 export interface FoundEntries {
@@ -57,9 +57,9 @@ function pageOf(table: ChStatement, where: ChStatement, { after, limit }: Newest
 
 /** Spans of time that are searched one after another until the page is full. */
 function windowsOf({ to }: ChConditions, { after }: NewestPage, now: Date): ChStatement[] {
-  const cursor = after ? Date.parse(`${after.at.slice(0, 10)}T23:59:59.999Z`) : Infinity;
+  const cursor = after ? Number(toMicros(after.at) / 1000n) + 1 : Infinity;
   const end = Math.min(cursor, to?.getTime() ?? Infinity, now.getTime());
-  const starts = WINDOWS_DAYS.map((days) => new Date(end - days * DAY_MS));
+  const starts = WINDOWS_HOURS.map((hours) => new Date(end - hours * HOUR_MS));
   return [...starts, undefined].map((start, index) => {
     const before = starts[index - 1];
     const from = start ? ch`at >= ${timeOf(start)}` : ch`true`;

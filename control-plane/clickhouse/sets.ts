@@ -19,11 +19,11 @@ export const BUCKETS: Record<BucketWidth, ChStatement> = {
 
 /** The column of each dimension. Users are grouped by wallet. */
 export const COLUMNS: Record<Dimension, ChStatement> = {
-  MODEL: ch`toString(model_name)`,
+  MODEL: ch`model_name`,
   KEY: ch`key_id`,
   POOL: ch`if(pool_id = '', 'none', pool_id)`,
-  SOURCE: ch`toString(source)`,
-  STATUS: ch`toString(status)`,
+  SOURCE: ch`source`,
+  STATUS: ch`status`,
   GROUP: ch`upper(billing_group)`,
   USER: ch`wallet_id`,
 };
@@ -39,24 +39,24 @@ interface SetsParts {
   table: string;
 }
 
-/** Computes the sets of a range. Rejects if ClickHouse does not answer as expected. */
+/** Computes the sets of a range in one scan. Rejects if ClickHouse does not answer as expected. */
 export async function setsIn(
   { em, store, table }: SetsParts,
   conditions: ChConditions,
   request: SetsRequest,
 ): Promise<Sets> {
-  const { groupBy, bucket } = request;
-  const rows = ch`from ${tableOf(table)} final where ${conditionsOf(conditions)}`;
-  const [totals, series, groups] = await Promise.all([
-    store.rows(ch`select ${SUMS} ${rows}`),
-    bucket ? store.rows(seriesOf(request, BUCKETS[bucket], rows)) : [],
-    groupBy.length > 0 ? store.rows(groupsOf(request, rows)) : [],
-  ]);
-  const [sums] = totals;
-  if (totals.length !== 1 || !sums) throw new Error('ClickHouse answered a sum without one row.');
+  const { groupBy, pointsMax, groupsMax } = request;
+  const rows = await store.rows(
+    statementOf(request, ch`from ${tableOf(table)} final where ${conditionsOf(conditions)}`),
+  );
+  const ofSet = (name: SetName): ChRow[] => rows.filter((row) => textIn(row, 'set_name') === name);
+  const [totals, ...others] = ofSet('totals');
+  if (!totals || others.length > 0) throw new Error('ClickHouse answered a sum without one row.');
+  const series = ofSet('series').slice(0, pointsMax);
+  const groups = ofSet('groups').slice(0, groupsMax);
   const names = await namesOf(em, { groupBy, series, groups });
   return {
-    totals: totalsIn(sums),
+    totals: totalsIn(totals),
     series: series.map((row) => ({
       at: new Date(integerIn(row, 'point') * 1000),
       key: groupBy[0] ? nameIn(names, groupBy[0], textIn(row, 'd0')) : null,
@@ -66,18 +66,26 @@ export async function setsIn(
   };
 }
 
-function seriesOf({ groupBy, pointsMax }: SetsRequest, point: ChStatement, rows: ChStatement): ChStatement {
-  const [dimension] = groupBy;
-  const key = dimension ? COLUMNS[dimension] : ch`''`;
-  return ch`select ${point} as point, ${key} as d0, ${SUMS} ${rows}
-    group by point, d0 order by point, d0 limit ${countOf(pointsMax)}`;
-}
+type SetName = 'totals' | 'series' | 'groups';
 
-function groupsOf({ groupBy, groupsMax }: SetsRequest, rows: ChStatement): ChStatement {
-  const names = [ch`d0`, ch`d1`, ch`d2`].slice(0, groupBy.length);
-  const keys = groupBy.map((dimension, at) => ch`${COLUMNS[dimension]} as ${names[at] ?? ch`d0`}`);
-  return ch`select ${listOf(keys)}, ${SUMS} ${rows} group by ${listOf(names)}
-    order by sum(cost) desc, ${listOf(names)} limit ${countOf(groupsMax)}`;
+/**
+ * Sums of all rows, by point and first dimension, and by all dimensions, each row with the name of its set. A
+ * scan of a month takes most of the time, so there is one for all sets. `grouping` is 0 for a column by which
+ * the set groups: https://clickhouse.com/docs/sql-reference/functions/grouping
+ */
+function statementOf({ groupBy, bucket, pointsMax, groupsMax }: SetsRequest, rows: ChStatement): ChStatement {
+  const dimensions = [ch`d0`, ch`d1`, ch`d2`].slice(0, groupBy.length);
+  const columns = groupBy.map((dimension, at) => ch`${COLUMNS[dimension]} as ${dimensions[at] ?? ch`d0`}`);
+  const points = bucket ? [ch`point`, ...dimensions.slice(0, 1)] : [];
+  if (bucket) columns.push(ch`${BUCKETS[bucket]} as point`);
+  const isSeries = bucket ? ch`grouping(point) = 0` : ch`false`;
+  const isGroup = groupBy.length > 0 ? ch`not is_series and grouping(d0) = 0` : ch`false`;
+  const sets = [points, dimensions].filter((set) => set.length > 0).map((set) => ch`(${listOf(set)})`);
+  return ch`select ${listOf([...columns, SUMS])}, ${isSeries} as is_series, ${isGroup} as is_group,
+      multiIf(is_series, 'series', is_group, 'groups', 'totals') as set_name
+    ${rows} group by grouping sets (${listOf([ch`()`, ...sets])})
+    order by ${listOf([ch`set_name`, ...points.slice(0, 1), ch`if(is_group, -sum(cost), 0)`, ...dimensions])}
+    limit ${countOf(Math.max(1, pointsMax, groupsMax))} by set_name`;
 }
 
 type Group = Sets['groups'][number];

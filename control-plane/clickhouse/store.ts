@@ -69,6 +69,8 @@ export class ClickHouseStore {
         async_insert: 0,
         wait_end_of_query: 1,
         insert_deduplicate: 0,
+        // Each day is a partition, and few requests may lie in many days.
+        max_partitions_per_insert_block: '0',
         // `exact_at` of each line is the position of the rebuild.
         input_format_skip_unknown_fields: 1,
       },
