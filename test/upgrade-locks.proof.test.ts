@@ -9,6 +9,7 @@ import { migrate } from '../control-plane/database/orm.ts';
 import { migrations } from '../control-plane/migrations/index.ts';
 import { createEmptyDatabase } from './database.ts';
 import type { TestDatabase } from './database.ts';
+import { withPostgres } from './with-postgres.ts';
 
 const UNTIL_MS = 20_000;
 const POLL_MS = 20;
@@ -96,17 +97,59 @@ describe('an upgrade from before 091-extra-requests to before 053-shared-sums', 
   });
 });
 
+/** A server with an automatic vacuum that takes minutes, of one month of the usage log. Returns its table. */
+async function startVacuum(server: pg.Client): Promise<string> {
+  await server.query('begin');
+  // Without the references of entries.
+  await server.query('set local session_replication_role = replica');
+  await server.query(entriesOf('now()', 'generate_series(1, 20000)'));
+  const { rows } = await server.query<{ name: string }>(
+    'select tableoid::regclass::text as name from usage_entry limit 1',
+  );
+  const name = rows[0]?.name ?? '';
+  await server.query(`alter table ${name} set (autovacuum_vacuum_insert_threshold = 1,
+    autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_cost_delay = 100,
+    autovacuum_vacuum_cost_limit = 1)`);
+  await server.query('commit');
+  await server.query(`alter system set autovacuum_naptime = '1s'`);
+  await server.query('select pg_reload_conf()');
+  await expect
+    .poll(async () => (await server.query(VACUUMED, [name])).rowCount, {
+      timeout: UNTIL_MS,
+      interval: POLL_MS,
+    })
+    .toBe(1);
+  return name;
+}
+const VACUUMED = 'select from pg_stat_progress_vacuum where relid = $1::regclass';
+
+describe('an upgrade during an automatic vacuum of a large table', () => {
+  it('ends the vacuum', async () => {
+    await withPostgres('vacuum', async (url) => {
+      await migrate(url, before('063-lean-settlement'));
+      const server = new pg.Client({ connectionString: url });
+      await server.connect();
+      try {
+        const name = await startVacuum(server);
+        await migrate(url);
+        const { rows } = await server.query(
+          'select autovacuum_count::integer as completed from pg_stat_all_tables where relid = $1::regclass',
+          [name],
+        );
+        expect(rows).toEqual([{ completed: 0 }]);
+      } finally {
+        await server.end();
+      }
+    });
+  });
+});
+
 describe('the migration of the key of the usage log', () => {
   it('changes all partitions, and keeps their rows and the indexes of the ledger', async () => {
     await migrate(database.url, before('063-lean-settlement'));
     await traffic.query(`insert into users (id, email) values ('usr_1', 'one@example.com')`);
     await traffic.query(`insert into wallet (id, user_id) values ('wal_1', 'usr_1')`);
-    await traffic.query(`insert into usage_entry (request_id, id, at, node_id, key_id, wallet_id,
-        billing_group, source, model_name, family, base_price, ratio, cost, status, outcome, http_status,
-        streamed, latency_ms)
-      select 'req_' || month, 'use_' || month, now() + month * interval '31 days', 'nod_1', 'key_1', 'wal_1',
-        'default', 'API_KEY', 'swift', 'chat_completions', 0, '1', 0, 'FAILED', 'REFUSED', 400, false, 1
-      from generate_series(0, 1) month`);
+    await traffic.query(entriesOf(`now() + number * interval '31 days'`, 'generate_series(0, 1)'));
     const ledger = await indexesOf('ledger_entry');
     await migrate(database.url);
     expect(await indexesOf('ledger_entry')).toEqual(ledger);
@@ -119,6 +162,14 @@ describe('the migration of the key of the usage log', () => {
     for (const { name } of rows) expect(await indexesOf(name)).toEqual(log);
   });
 });
+
+/** Writes an entry of the usage log for each of these numbers, with a time that may depend on `number`. */
+const entriesOf = (at: string, numbers: string): string => `
+  insert into usage_entry (request_id, id, at, node_id, key_id, wallet_id, billing_group, source, model_name,
+    family, base_price, ratio, cost, status, outcome, http_status, streamed, latency_ms)
+  select 'req_' || number, 'use_' || number, ${at}, 'nod_1', 'key_1', 'wal_1', 'default', 'API_KEY', 'swift',
+    'chat_completions', 0, '1', 0, 'FAILED', 'REFUSED', 400, false, 1
+  from ${numbers} number`;
 
 /** The indexes of a table, without the names that differ between partitions. */
 async function indexesOf(table: string): Promise<string[]> {

@@ -1,13 +1,13 @@
 /**
  * Opens the database: the ORM with its connection pool under a role with fewer rights, and the migrations.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { MikroORM } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
 import { Client } from 'pg';
 import type { Pool, PoolClient } from 'pg';
 import { entities } from '../entities.ts';
 import { migrations } from '../migrations/index.ts';
+import { retryOnLock } from './lock-retry.ts';
 import { refusePooledSessions, refuseNewerSchema, takeMigrationLock } from './migration-lock.ts';
 import type { WaitNotice } from './migration-lock.ts';
 
@@ -25,11 +25,6 @@ const FIRST_CONNECTION_MS = 10_000;
  * how long traffic may be blocked; then the change fails and is tried again.
  */
 const LOCK_WAIT_MS = 1_000;
-const LOCK_PAUSE_MS = 500;
-/** After this time without getting the locks, the start fails. */
-const MIGRATE_WITHIN_MS = 10 * 60_000;
-/** https://www.postgresql.org/docs/current/errcodes-appendix.html: lock_not_available, deadlock_detected. */
-const LOCK_ERRORS = new Set(['55P03', '40P01']);
 
 interface OrmOptions {
   /** Whether connections act as the database owner, for migrations and tests, instead of the runtime role. */
@@ -117,43 +112,14 @@ export async function migrate(
     await createRuntimeRole(lock);
     const orm = await createOrm(databaseUrl, { asOwner: true, connectionsMax: 1, migrationsList });
     try {
-      await retryOnLock(() => orm.migrator.up());
+      await retryOnLock(lock, () => orm.migrator.up());
     } finally {
       await orm.close(true);
     }
-    await retryOnLock(() => grantToRuntime(lock));
+    await retryOnLock(lock, () => grantToRuntime(lock));
   } finally {
     await lock.end();
   }
-}
-
-/** Repeats the work while other transactions hold locks that it needs. */
-async function retryOnLock(work: () => Promise<unknown>): Promise<void> {
-  const until = performance.now() + MIGRATE_WITHIN_MS;
-  for (;;) {
-    try {
-      await work();
-      return;
-    } catch (error) {
-      const code = codeOf(error);
-      if (code === undefined || !LOCK_ERRORS.has(code)) throw error;
-      if (performance.now() > until) {
-        const advice = 'End the long transactions that pg_stat_activity shows, then start again.';
-        throw new Error(
-          `DATABASE_URL: the schema cannot be migrated, other transactions lock it. ${advice}`,
-          { cause: error },
-        );
-      }
-      await sleep(LOCK_PAUSE_MS * (0.5 + Math.random()));
-    }
-  }
-}
-
-/** The error code of PostgreSQL, found anywhere in the chain of causes. */
-function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  if ('code' in error && typeof error.code === 'string') return error.code;
-  return codeOf(error.cause);
 }
 
 async function limitLockWaits(client: Client): Promise<void> {

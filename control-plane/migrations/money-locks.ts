@@ -6,8 +6,9 @@
  * and then waited for another would end in a deadlock, again and again. So the first migration that changes
  * one of them takes all locks, in the order of reports, before it does any work. While it holds the first
  * lock it waits for each further one only for a short time: it gives way, and is tried again, before
- * PostgreSQL ends a transaction of traffic, which it does after one second. The references of new tables need
- * the weaker lock of the last two.
+ * PostgreSQL ends a transaction of traffic, which it does after one second. An automatic vacuum is ended
+ * between two attempts (`database/lock-retry.ts`). The references of new tables need the weaker lock of the
+ * last two.
  */
 export const LOCK_MONEY = `
   lock table wallet_lease in access exclusive mode;
