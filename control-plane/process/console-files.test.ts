@@ -83,13 +83,42 @@ describe("the console's files", () => {
     expect((await ask('/assets/main-1a2b.js.br', '*/*')).statusCode).toBe(404);
   });
 
+  it('include a page that is compressed for browsers that accept it, by language', async () => {
+    const ask = (acceptEncoding: string, acceptLanguage: string) =>
+      server.inject({
+        url: '/pricing/coder-max',
+        headers: {
+          ...{ accept: 'text/html', 'accept-language': acceptLanguage },
+          'accept-encoding': acceptEncoding,
+        },
+      });
+    for (const [language, words] of [
+      ['en', 'words-en.js'],
+      ['zh-CN', 'words-zh.js'],
+    ] as const) {
+      const { body } = await ask('identity', language);
+      expect(body).toContain(words);
+      for (let time = 0; time < 2; time += 1) {
+        const best = await ask('gzip, deflate, br, zstd', language);
+        expect(best.headers['content-encoding']).toBe('br');
+        expect(best.headers['content-type']).toBe('text/html; charset=utf-8');
+        expect(String(brotliDecompressSync(best.rawPayload))).toBe(body);
+      }
+      const older = await ask('br;q=0, GZIP;q=0.5', language);
+      expect(older.headers['content-encoding']).toBe('gzip');
+      expect(String(gunzipSync(older.rawPayload))).toBe(body);
+      const plain = await ask('br;q=0.0, deflate', language);
+      expect([plain.headers['content-encoding'], plain.body]).toEqual([undefined, body]);
+    }
+  });
+
   it('are preloaded by the page that needs them, with the messages of its language', async () => {
     const linksAt = async (url: string, language: string) => {
       const { body, headers } = await server.inject({
         url,
         headers: { accept: 'text/html', 'accept-language': language },
       });
-      expect(headers.vary).toBe('accept-language, cookie');
+      expect(headers.vary).toBe('accept-encoding, accept-language, cookie');
       return [...body.matchAll(/<link rel="modulepreload" crossorigin href="\/assets\/(.*?)">/g)].map(
         ([, file]) => file,
       );

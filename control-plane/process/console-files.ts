@@ -7,6 +7,7 @@ import path from 'node:path';
 import { type ConsolePage, htmlOf } from '@gateway/shared/console-pages';
 import staticFiles from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { CompressedHtml } from './compressed-html.ts';
 
 const YEAR_SECONDS = 365 * 24 * 60 * 60;
 
@@ -38,7 +39,8 @@ export async function serveConsole(server: FastifyInstance, folder: string): Pro
     root: folder,
     globIgnore: [...FILES.globIgnore, 'pages.json'],
   });
-  server.setNotFoundHandler((request, reply) => answerPage(request, reply, { html, pages }));
+  const built = { html, pages, compressed: new CompressedHtml() };
+  server.setNotFoundHandler((request, reply) => answerPage(request, reply, built));
 }
 
 /**
@@ -98,21 +100,26 @@ function keepHashed(reply: { header(name: string, value: string): unknown }, fil
 interface Console {
   html: string;
   pages: readonly ConsolePage[];
+  compressed: CompressedHtml;
 }
 
 /** Answers a browser with the console's page for every path, and other clients with 404. */
 async function answerPage(
   request: FastifyRequest,
   reply: FastifyReply,
-  { html, pages }: Console,
+  { html, pages, compressed }: Console,
 ): Promise<FastifyReply> {
   if (!wantsPage(request))
     return reply.code(404).send({ error: 'There is nothing at this address. The API is at /graphql.' });
-  const { cookie = '', 'accept-language': acceptLanguage = '' } = request.headers;
+  const { headers, url } = request;
+  const { cookie = '', 'accept-language': acceptLanguage = '' } = headers;
+  const text = htmlOf(html, pages, { url, acceptLanguage, cookie });
+  const encoded = await compressed.encoded(text, String(headers['accept-encoding'] ?? ''));
+  if (encoded) reply.header('content-encoding', encoded.encoding);
   return reply
-    .headers({ 'cache-control': 'no-cache', vary: 'accept-language, cookie' })
+    .headers({ 'cache-control': 'no-cache', vary: 'accept-encoding, accept-language, cookie' })
     .type('text/html; charset=utf-8')
-    .send(htmlOf(html, pages, { url: request.url, acceptLanguage, cookie }));
+    .send(encoded?.bytes ?? text);
 }
 
 /** Security headers of every answer. */
