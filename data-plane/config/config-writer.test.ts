@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { Acknowledgements } from './acknowledgements.ts';
 import type { Acknowledgement } from './acknowledgements.ts';
 import { ConfigWriter } from './config-writer.ts';
+import { ConfigFile } from './file.ts';
 import type { StoredConfig } from './file.ts';
 import { NO_TABLES } from './tables.ts';
 
@@ -81,7 +82,7 @@ it('a snapshot that was followed by changes is written as it arrived, and the ch
   };
   const acks = accepted(({ revision }) => sent.push(revision));
   const writer = new ConfigWriter({ file, acks, onTrouble: () => undefined });
-  const received = [{ entries: [] }];
+  const received = new ConfigFile('/nowhere/config.log').receive();
   writer.write(stateAt(1), changeTo(1));
   writer.write({ ...stateAt(2), received }, undefined);
   for (const revision of [3, 4]) writer.write(stateAt(revision), changeTo(revision));

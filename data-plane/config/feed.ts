@@ -121,8 +121,10 @@ class ConfigFeed implements Feed {
 
   async stop(): Promise<void> {
     this.#stopped = true;
+    const parts = this.#parts;
     this.#unsubscribe();
     clearTimeout(this.#retry);
+    await parts?.drop();
     await this.#writer.settled();
   }
 
@@ -158,6 +160,7 @@ class ConfigFeed implements Feed {
     clearTimeout(this.#silence);
     this.#unfollow?.();
     this.#unfollow = undefined;
+    void this.#parts?.drop();
     this.#parts = undefined;
     this.#lagging = 0;
     this.connected = false;
@@ -195,7 +198,8 @@ class ConfigFeed implements Feed {
   }
 
   #handleSnapshotPart(event: Extract<ConfigEvent, { __typename: 'ConfigSnapshot' }>): void {
-    if (event.chunk === 0) this.#parts = new SnapshotParts(event);
+    const { file, clock } = this.#options;
+    if (event.chunk === 0) this.#parts = new SnapshotParts(event, file.receive(), clock.now());
     if (!this.#parts?.add(event)) return this.#requestSnapshot('the parts of a snapshot do not fit together');
     const { whole } = this.#parts;
     if (whole) this.#applySnapshot(whole);
@@ -207,6 +211,7 @@ class ConfigFeed implements Feed {
       this.#swap(whole.tables(), whole);
       this.#needsSnapshot = false;
     } catch (error) {
+      void whole.received.drop();
       this.#refuse(whole, messageOf(error));
     }
   }

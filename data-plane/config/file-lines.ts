@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { ConfigEntry } from '@gateway/shared/node-api';
+import { RELEASE } from '@gateway/shared/release';
 import type { TableChange } from './tables.ts';
 
 /** Bytes that are read at once. Requests are served between two reads. */
@@ -34,6 +35,20 @@ export type Line =
   | { type: 'delta'; change: TableChange; confirmedAt: number }
   | { type: 'confirmed'; confirmedAt: number };
 
+/** The part of the first line of a snapshot that is about all lines. */
+export interface SnapshotHead {
+  revision: number;
+  checksum: string;
+  confirmedAt: number;
+}
+
+/** A line of a snapshot, the first one with its head. */
+export function snapshotLine(part: EntriesOfLine, left: number, head: SnapshotHead | undefined): Line {
+  if (!head) return { type: 'entries', ...part, left };
+  const { revision, checksum, confirmedAt } = head;
+  return { type: 'snapshot', revision, checksum, ...part, left, confirmedAt, release: RELEASE };
+}
+
 /** The bytes of a line. */
 export function encode(line: Line): Buffer {
   const json = JSON.stringify(line);
@@ -50,9 +65,10 @@ export function decode(line: Buffer): Line {
 
 /** The complete lines of a file, without their ends. A file may be longer than the longest string. */
 export async function* linesIn(file: FileHandle): AsyncGenerator<Buffer, undefined> {
+  const buffer = Buffer.alloc(READ_BYTES);
   let begun: Buffer[] = [];
   for (;;) {
-    const { bytesRead, buffer } = await file.read({ buffer: Buffer.alloc(READ_BYTES) });
+    const { bytesRead } = await file.read({ buffer });
     if (bytesRead === 0) return undefined;
     let from = 0;
     for (
@@ -64,6 +80,6 @@ export async function* linesIn(file: FileHandle): AsyncGenerator<Buffer, undefin
       begun = [];
       from = end + 1;
     }
-    begun.push(buffer.subarray(from, bytesRead));
+    begun.push(Buffer.from(buffer.subarray(from, bytesRead)));
   }
 }

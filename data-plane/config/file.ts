@@ -8,9 +8,10 @@ import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { ConfigEntry } from '@gateway/shared/node-api';
 import { RELEASE } from '@gateway/shared/release';
-import { decode, encode, linesIn } from './file-lines.ts';
+import { decode, encode, linesIn, snapshotLine } from './file-lines.ts';
 import type { EntriesOfLine, Line } from './file-lines.ts';
-import { pack, unpack } from './packed-entries.ts';
+import { pack, release, unpack } from './packed-entries.ts';
+import { ReceivedLines } from './received-lines.ts';
 import { NO_TABLES, TablesDraft, changed, entriesOf, sizeOf } from './tables.ts';
 import type { TableChange, Tables } from './tables.ts';
 
@@ -29,8 +30,8 @@ const OWNER_ONLY = 0o600;
 export interface StoredConfig {
   tables: Tables;
   confirmedAt: number;
-  /** All entries of the tables as they arrived in a snapshot; absent after a change. */
-  received?: readonly EntriesOfLine[];
+  /** The lines of the snapshot that the tables arrived as; absent after a change. */
+  received?: ReceivedLines;
 }
 
 /** A file that was read. */
@@ -53,6 +54,7 @@ class DamagedConfigFile extends Error {
 /** The configuration file at one path. The caller must not write concurrently. */
 export class ConfigFile {
   readonly #path: string;
+  #received: ReceivedLines | undefined;
   #snapshotBytes = 0;
   /** Infinity while the file may be damaged; the next write then replaces it. */
   #addedBytes = Infinity;
@@ -61,8 +63,16 @@ export class ConfigFile {
     this.#path = path;
   }
 
+  /** Takes the lines of a snapshot that arrives. Lines that were taken before and not written are dropped. */
+  receive(): ReceivedLines {
+    this.#received = new ReceivedLines(`${this.#path}.received`, this.#received?.drop());
+    return this.#received;
+  }
+
   /** Reads the file; undefined if there is none. Throws DamagedConfigFile, or the error of the disk. */
   async load(): Promise<LoadedConfig | undefined> {
+    // A process that was killed may have left a part of a snapshot.
+    await rm(`${this.#path}.received`, { force: true }).catch(() => undefined);
     let file: FileHandle;
     try {
       file = await open(this.#path);
@@ -80,24 +90,15 @@ export class ConfigFile {
     }
   }
 
-  /** Replaces the file durably: writes and syncs a temporary file, renames it and syncs the folder. */
+  /**
+   * Replaces the file durably: by the lines that were received, which are written already, or else by the
+   * tables.
+   */
   async writeSnapshot(stored: StoredConfig): Promise<void> {
+    const { received, confirmedAt } = stored;
     this.#addedBytes = Infinity;
-    const next = `${this.#path}.tmp`;
-    const file = await open(next, 'w', OWNER_ONLY);
-    let bytes = 0;
-    try {
-      await file.chmod(OWNER_ONLY);
-      for await (const line of snapshotLines(stored)) {
-        const text = encode(line);
-        await file.appendFile(text);
-        bytes += text.length;
-      }
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(next, this.#path);
+    received?.add({ type: 'confirmed', confirmedAt });
+    const bytes = (await received?.moveTo(this.#path)) ?? (await this.#writeTables(stored));
     await syncFolder(dirname(this.#path));
     this.#snapshotBytes = bytes;
     this.#addedBytes = 0;
@@ -125,6 +126,26 @@ export class ConfigFile {
     await syncFolder(dirname(this.#path));
   }
 
+  /** Writes and syncs a temporary file, and renames it. Returns its size. */
+  async #writeTables(stored: StoredConfig): Promise<number> {
+    const next = `${this.#path}.tmp`;
+    const file = await open(next, 'w', OWNER_ONLY);
+    let bytes = 0;
+    try {
+      await file.chmod(OWNER_ONLY);
+      for await (const line of snapshotLines(stored)) {
+        const text = encode(line);
+        await file.appendFile(text);
+        bytes += text.length;
+      }
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(next, this.#path);
+    return bytes;
+  }
+
   async #append(lines: readonly Line[], stored: StoredConfig): Promise<void> {
     const mostBytes = Math.max(ADDED_BYTES_MIN, ADDED_PER_SNAPSHOT * this.#snapshotBytes);
     if (this.#addedBytes >= mostBytes) return this.writeSnapshot(stored);
@@ -142,19 +163,12 @@ export class ConfigFile {
   }
 }
 
-async function* snapshotLines({
-  tables,
-  confirmedAt,
-  received,
-}: StoredConfig): AsyncGenerator<Line, undefined> {
-  const { revision, checksum } = tables;
-  const lines = received ?? partsOf(tables);
-  let left = received?.length ?? Math.max(1, Math.ceil(sizeOf(tables) / LINE_ENTRIES));
+async function* snapshotLines({ tables, confirmedAt }: StoredConfig): AsyncGenerator<Line, undefined> {
+  let left = Math.max(1, Math.ceil(sizeOf(tables) / LINE_ENTRIES));
   let isFirst = true;
-  for await (const part of lines) {
+  for await (const part of partsOf(tables)) {
     left -= 1;
-    if (isFirst) yield { type: 'snapshot', revision, checksum, ...part, left, confirmedAt, release: RELEASE };
-    else yield { type: 'entries', ...part, left };
+    yield snapshotLine(part, left, isFirst ? { ...tables, confirmedAt } : undefined);
     isFirst = false;
   }
   return undefined;
@@ -182,6 +196,7 @@ async function replay(path: string, file: FileHandle): Promise<Reader> {
     number += 1;
     try {
       reader.take(decode(line), line.length + 1);
+      release(line);
     } catch (cause) {
       throw new DamagedConfigFile(path, number, cause);
     }

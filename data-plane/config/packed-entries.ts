@@ -19,11 +19,21 @@ export async function pack(entries: readonly ConfigEntry[]): Promise<string> {
 
 /** The entries of a compressed part. Throws if they are no JSON of entries. */
 export function unpack(packed: string): ConfigEntry[] {
-  const bytes = gunzipSync(Buffer.from(packed, 'base64'), {
-    maxOutputLength: PART_BYTES_MAX,
-    chunkSize: PIECE_BYTES,
-  });
-  const entries: unknown = JSON.parse(bytes.toString('utf8'));
+  const source = Buffer.from(packed, 'base64');
+  const bytes = gunzipSync(source, { maxOutputLength: PART_BYTES_MAX, chunkSize: PIECE_BYTES });
+  const text = bytes.toString('utf8');
+  release(source);
+  release(bytes);
+  const entries: unknown = JSON.parse(text);
   if (!Array.isArray(entries)) throw new Error('a part of the snapshot is not a list of entries');
   return entries;
+}
+
+/**
+ * Frees the memory of bytes that nobody uses any more. A collection of garbage would free it after some 30
+ * parts of a snapshot.
+ */
+export function release({ buffer }: Buffer): void {
+  // Short buffers share the memory of a pool, which is a little larger than `poolSize`.
+  if (buffer instanceof ArrayBuffer && buffer.byteLength >= 2 * Buffer.poolSize) buffer.transfer(0);
 }

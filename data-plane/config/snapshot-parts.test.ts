@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { ConfigChecksum } from '@gateway/shared/checksum';
 import type { ConfigEntry } from '@gateway/shared/node-api';
 import { keyOf } from '../../test/ledger/records.ts';
+import { ConfigFile } from './file.ts';
 import { SnapshotParts } from './snapshot-parts.ts';
 import { entriesOf } from './tables.ts';
 
@@ -28,7 +29,7 @@ function received(packed: string): SnapshotParts {
     __typename: 'ConfigSnapshot' as const,
   };
   const first = { ...whole, chunk: 0, entries: ENTRIES.slice(0, 1), packed: null };
-  const parts = new SnapshotParts(first);
+  const parts = new SnapshotParts(first, new ConfigFile('/nowhere/config.log').receive(), 0);
   expect([first, { ...whole, chunk: 1, entries: [], packed }].map((part) => parts.add(part))).toEqual([
     true,
     true,
