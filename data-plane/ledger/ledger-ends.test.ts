@@ -160,10 +160,12 @@ test('a drain reports free requests at once', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const ledger = await open();
   ledger.connect('node_1');
-  await until(() => vi.getTimerCount() === 1);
   ledger.report(usageOf('request_1', 0n));
+  // The first record was reported, and the settler gathers others.
+  await until(() => controlPlane.free.length === 1 && vi.getTimerCount() === 1);
+  ledger.report(usageOf('request_2', 0n));
   const drained = ledger.drain(5_000);
-  await until(() => controlPlane.free.length === 1);
+  await until(() => controlPlane.free.length === 2);
   await vi.advanceTimersByTimeAsync(10);
   await drained;
 });
@@ -184,14 +186,15 @@ test('the charges of a recalled lease are reported at once', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const ledger = await open();
   ledger.connect('node_1');
+  await (await ledger.hold(keyOf('wallet_a'), PRICE)).commit(usageOf('request_1', PRICE));
   const hold = await ledger.hold(keyOf('wallet_a'), PRICE);
-  // The settler now gathers records.
-  await until(() => vi.getTimerCount() === 1);
+  // The first charge was reported, and the settler gathers records.
+  await until(() => ledger.usageBacklog === 0 && vi.getTimerCount() === 1);
   ledger.recall('lease_1');
-  await hold.commit(usageOf('request_1', PRICE));
+  await hold.commit(usageOf('request_2', PRICE));
   // No timer fires, so a report that still gathers would never be sent.
   await until(() => controlPlane.openLeases === 0);
-  expect(controlPlane.balances.get('wallet_a')).toBe(FULL - PRICE);
+  expect(controlPlane.balances.get('wallet_a')).toBe(FULL - 2n * PRICE);
 });
 
 test('a request that waits while a clock is corrected and a later one get a hold each', async () => {

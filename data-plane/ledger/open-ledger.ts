@@ -239,6 +239,7 @@ class NodeLedger implements OpenLedger {
             this.#charged += price;
             // `now` is the time before the write. The money rules need it only to the minute.
             this.#dispatch({ type: 'COMMITTED', leaseId, price }, now);
+            this.#settler.recorded();
             resolve();
           },
           reject: (cause) => refuse(NOT_RECORDED, cause),

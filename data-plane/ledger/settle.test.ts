@@ -57,6 +57,7 @@ function settlerUnderTest() {
   const charge = (seq: number, leaseId = 'lease_1', cost = 100n): void => {
     charges.push(chargeOf(`request_${seq}`, cost, { leaseId, seq }));
     state.nextSeq = seq + 1;
+    settler.recorded();
   };
   running.push(settler);
   return { state, charge, charges, control, notes, sent, settled, settler, logged };
@@ -72,7 +73,7 @@ afterEach(async () => {
 });
 
 /** Longer than records are gathered, in ms, and shorter than the retry interval of quarantined charges. */
-const GATHERED = 250;
+const GATHERED = 1_100;
 const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 
 test('a report names its node, and the journal, number, lease and cost of each charge', async () => {
@@ -204,20 +205,33 @@ test('the retry interval does not grow beyond a second', async () => {
   expect(sent.length).toBeGreaterThan(before);
 });
 
-test('records are gathered into one report, unless a lease waits to be closed', async () => {
+test('a quiet node reports at once, a busy one gathers, unless a lease waits to be closed', async () => {
   const { charge, sent, settler } = settlerUnderTest();
   settler.start('node_1');
-  await pass(1);
+  await pass(10_000);
   charge(1);
-  await pass(10);
+  await pass(1);
+  expect(sent.map(namesIn)).toEqual([['request_1']]);
   charge(2);
-  expect(sent).toEqual([]);
-  await pass(GATHERED);
-  expect(sent.map(namesIn)).toEqual([['request_1', 'request_2']]);
+  await pass(500);
   charge(3);
+  await pass(400);
+  expect(sent).toHaveLength(1);
+  await pass(200);
+  expect(sent.map(namesIn).at(-1)).toEqual(['request_2', 'request_3']);
+  charge(4);
   settler.reportNow();
   await pass(0);
-  expect(sent.map(namesIn).at(-1)).toEqual(['request_3']);
+  expect(sent.map(namesIn).at(-1)).toEqual(['request_4']);
+});
+
+test('a quiet node reports a free request at once', async () => {
+  const { sent, settler } = settlerUnderTest();
+  settler.start('node_1');
+  await pass(10_000);
+  settler.addFree(usageOf('free_1', 0n));
+  await pass(1);
+  expect(sent.map(namesIn)).toEqual([['free_1']]);
 });
 
 test('a call of reportNow during a report is not lost', async () => {
@@ -339,6 +353,7 @@ test('at most a hundred charges are quarantined', async () => {
 test('quarantined charges are sent at each start and at intervals, and settled once readable', async () => {
   const { state, charge, control, notes, sent, settled, settler } = settlerUnderTest();
   state.settledSeq = 9;
+  state.nextSeq = 10;
   for (const seq of [4, 7])
     state.quarantined.set(seq, lineOf(chargeOf(`request_${seq}`, 5n, { leaseId: 'lease_1', seq })));
   control.unreadable.add('request_4').add('request_7');

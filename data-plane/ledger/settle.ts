@@ -13,12 +13,8 @@ import type { Journal } from './journal.ts';
 import { chargeOfLine } from './lines.ts';
 import { chargesIn, lastSeqOf, pageOf } from './pages.ts';
 import type { Page } from './pages.ts';
+import { ReportPace } from './report-pace.ts';
 
-/**
- * Pause between reports, in ms, to gather records; skipped if those that wait fill a report, or if a lease
- * must be closed. A report costs the control plane a transaction, so a busy node sends full ones.
- */
-const GATHER_MS = 200;
 const RETRY_BASE_MS = 100;
 const RETRY_MAX_MS = 1_000;
 /** Maximum number of queued free records; beyond it the oldest are dropped and counted. */
@@ -65,11 +61,9 @@ export class Settler {
   /** In ms of the monotonic clock. */
   #nextQuarantineRetryAt = 0;
   #nodeId: string | undefined;
-  #wake: (() => void) | undefined;
-  #isHurried = false;
+  readonly #pace = new ReportPace({ count: () => this.#waiting, full: () => this.#size });
   #attempts = 0;
   #running: Promise<void> | undefined;
-  #stopped = false;
 
   constructor(options: SettlerOptions) {
     this.#options = options;
@@ -83,6 +77,11 @@ export class Settler {
   get waitingFree(): number {
     return this.#free.length + (this.#batch?.free.length ?? 0);
   }
+  /** Number of records that no report has taken yet, and of charges under way. */
+  get #waiting(): number {
+    const { nextSeq, settledSeq } = this.#options.journal.state;
+    return nextSeq - 1 - settledSeq + this.#free.length;
+  }
 
   /** Starts to report as this node, or changes the node id. */
   start(nodeId: string): void {
@@ -93,54 +92,52 @@ export class Settler {
   /** Queues the record of a free request. Drops the oldest records when too many are queued. */
   addFree(usage: UsageRecord): void {
     this.#free.push(usage);
+    this.#pace.recorded();
     if (this.#free.length <= FREE_MAX) return;
     this.#free.splice(0, USAGE_BATCH_MAX);
     this.#dropped += USAGE_BATCH_MAX;
   }
 
+  /** Called when a charge is durable. */
+  recorded(): void {
+    this.#pace.recorded();
+  }
+
   /** Reports without gathering first, because a lease waits to be closed. */
   reportNow(): void {
-    this.#isHurried = true;
-    this.#wake?.();
+    this.#pace.hurry();
   }
 
   /** Stops after the report under way. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#wake?.();
+    this.#pace.stop();
     await this.#running;
   }
 
   async #run(): Promise<void> {
-    while (!this.#stopped) {
-      this.#isHurried = false;
+    while (!this.#pace.isStopped) {
+      this.#pace.taking();
       try {
         const hasMore = await this.#reportOnce();
         this.#attempts = 0;
         await this.#retryQuarantined();
-        if (!hasMore && !this.#isHurried) await this.#pause(GATHER_MS);
+        if (!hasMore) await this.#pace.gather(this.#idleMs());
       } catch (error) {
         this.#attempts += 1;
         const reason = error instanceof Error ? error.message : String(error);
         if (this.#attempts === 1)
           this.#options.log.warn({ reason }, 'usage could not be reported; it is kept and sent again');
-        await this.#pause(
+        await this.#pace.pause(
           Math.random() * Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** Math.min(this.#attempts, 10)),
         );
       }
     }
   }
 
-  /** Waits for `ms`, or until `reportNow` or `stop` is called. */
-  #pause(ms: number): Promise<void> {
-    if (this.#stopped) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  /** Time in ms until quarantined charges are sent again; undefined if there are none. */
+  #idleMs(): number | undefined {
+    if (this.#options.journal.state.quarantined.size === 0) return undefined;
+    return Math.max(0, this.#nextQuarantineRetryAt - performance.now());
   }
 
   /** Sends one batch. Returns whether the next one may be sent at once. */
@@ -148,6 +145,7 @@ export class Settler {
     this.#batch ??= await this.#nextBatch();
     if (!this.#batch) return false;
     const { report, pages } = this.#batch;
+    this.#pace.sent();
     const answer = await this.#send(report);
     if (answer instanceof ControlError) {
       await this.#isolate(this.#batch, answer);
@@ -162,8 +160,7 @@ export class Settler {
     }
     this.#batch = undefined;
     this.#size = Math.min(USAGE_BATCH_MAX, this.#size * 2);
-    const { nextSeq, settledSeq } = this.#options.journal.state;
-    return nextSeq - 1 - settledSeq + this.#free.length >= this.#size;
+    return this.#waiting >= this.#size;
   }
 
   /** The answer, or the error if the control plane can never read the report. Throws without an answer. */
