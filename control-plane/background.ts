@@ -68,7 +68,7 @@ export async function startBackground(
     nodeFeed: feed,
   });
   for (const job of jobs.filter(({ atStart }) => atStart)) await runJob(job, { em }).catch(trouble(job.name));
-  const tasks = jobs.map((job) => schedule(job, { em, onTrouble: trouble(job.name) }));
+  const tasks = jobs.map((job, number) => schedule(job, { em, onTrouble: trouble(job.name) }, number));
   return {
     feed,
     stop: async () => {

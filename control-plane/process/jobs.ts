@@ -37,10 +37,19 @@ const ERROR_LENGTH_MAX = 500;
 /** Maximum of GraphQL's Int. */
 const INT_MAX = 2 ** 31 - 1;
 
-/** Runs a job repeatedly until it is stopped, never twice at once in this process. */
-export function schedule(job: Job, parts: JobParts): RepeatedWork {
+/**
+ * Time between the starts of two jobs with the same interval, in ms. Together they would take all cores of a
+ * small machine, and requests of its node would wait.
+ */
+const APART_MS = 137;
+
+/**
+ * Runs a job repeatedly until it is stopped, never twice at once in this process. `number` is its place among
+ * the jobs, which do not start at the same time.
+ */
+export function schedule(job: Job, parts: JobParts, number = 0): RepeatedWork {
   const work = withIdleTime(() => runJob(job, parts), job.idleFactor ?? 0);
-  return every(job.everyMs, work, parts.onTrouble);
+  return every({ intervalMs: job.everyMs, offsetMs: number * APART_MS }, work, parts.onTrouble);
 }
 
 /** Runs a job once and stores the result. Rejects with the error of the job. */

@@ -6,23 +6,34 @@ export interface RepeatedWork {
   stop(): Promise<void>;
 }
 
-/** Runs `work` every `intervalMs`, never twice at once. After a failure, reports it and continues. */
+/** When work is done: every `intervalMs`, the first time after that and `offsetMs`. */
+interface Times {
+  intervalMs: number;
+  offsetMs: number;
+}
+
+/** Runs `work` at these times, never twice at once. After a failure, reports it and continues. */
 export function every(
-  intervalMs: number,
+  { intervalMs, offsetMs }: Times,
   work: () => Promise<unknown>,
   onError: (error: unknown) => void,
 ): RepeatedWork {
   let running: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    running ??= work()
-      .then(() => undefined, onError)
-      .finally(() => {
-        running = undefined;
-      });
-  }, intervalMs);
+  let interval: NodeJS.Timeout | undefined;
+  const repeat = (): void => {
+    interval = setInterval(() => {
+      running ??= work()
+        .then(() => undefined, onError)
+        .finally(() => {
+          running = undefined;
+        });
+    }, intervalMs);
+  };
+  const offset = setTimeout(repeat, offsetMs);
   return {
     stop: async () => {
-      clearInterval(timer);
+      clearTimeout(offset);
+      clearInterval(interval);
       await running;
     },
   };
