@@ -14,7 +14,7 @@ import { startProcess } from '../house/process.ts';
 import type { HouseProcess } from '../house/process.ts';
 import { prepareCommit } from './requests/compare.ts';
 import type { OtherCommit } from './requests/compare.ts';
-import { syncTimes } from './requests/disk.ts';
+import { diskText, measureDisk } from './requests/disk.ts';
 import { FORMATS } from './requests/formats.ts';
 import type { Format } from './requests/formats.ts';
 import { runLoad } from './requests/load.ts';
@@ -77,6 +77,7 @@ async function startGateway({
 }: Bench): Promise<{ house: House; keys: string[] }> {
   const house = await startHouse({
     ...{ databaseUrl, nodeExecArgv: PRELOAD, nodes: other ? 2 : 1 },
+    nodeEnv: { WORKERS: String(options.workers) },
     ...(other && { nodeEntries: ['data-plane/main.ts', other.nodeEntry] }),
   });
   try {
@@ -117,7 +118,7 @@ async function startTargets(bench: Bench, house: House, keys: string[]): Promise
   const helpers = [house.control.child.pid, bench.postgresPid].filter((pid) => pid !== undefined);
   const nodes = house.nodes.map(({ url, process }, at): Measured => {
     const name = at === 0 ? GATEWAY : `${GATEWAY} at ${bench.options.compare}`;
-    return { name, url, process, keys, helpers };
+    return { name, url, process, keys, helpers, hasWorkers: bench.options.workers > 1 };
   });
   return [
     { name: DIRECT, url: bench.origin, keys },
@@ -168,10 +169,10 @@ async function measureGateway(bench: Bench): Promise<object> {
 async function run(dataDir: string, bench: Bench): Promise<void> {
   const { options } = bench;
   const machine = { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version, load: loadavg()[0] };
-  const disk = syncTimes(dataDir);
+  const disk = await measureDisk(dataDir);
   process.stdout.write(
     `${machine.cores} × ${machine.cpu}, Node ${machine.node}, load ${machine.load?.toFixed(1)}; ` +
-      `fdatasync of 4 kB: p50 ${disk.p50Ms.toFixed(2)} ms, p99 ${disk.p99Ms.toFixed(2)} ms\n\n`,
+      `${diskText(disk)}\n\n`,
   );
   const results: Record<string, unknown> = { machine, disk };
   if (options.workloads.length > 0 || options.profile !== undefined)

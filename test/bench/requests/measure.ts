@@ -10,6 +10,8 @@ import type { Load, Workload } from './workloads.ts';
 /** A target whose process is measured. The upstream is asked directly and has none. */
 export interface Measured extends Target {
   process?: HouseProcess;
+  /** Whether its child processes work for it: the workers of a node. */
+  hasWorkers?: boolean;
   /** Further processes that work for it, with their descendants. */
   helpers?: readonly number[];
 }
@@ -100,7 +102,7 @@ async function measureOnce(target: Measured, workload: Workload): Promise<Round>
   const times = await runLoad(target, workload, workload.load);
   const usage = target.process && (await timesOf(target.process));
   const units = times.whole.length * (workload.per === 'chunk' ? CHUNKS : 1);
-  const cpuMicros = (usage?.cpuMicros ?? 0) - before.own;
+  const cpuMicros = ownMicros(target, usage) - before.own;
   const helpers = helperMicros(target);
   return {
     cpuMicros: cpuMicros / units,
@@ -114,8 +116,13 @@ async function measureOnce(target: Measured, workload: Workload): Promise<Round>
 }
 
 async function usageBefore(target: Measured): Promise<{ own: number; helpers: number | undefined }> {
-  const own = target.process ? (await timesOf(target.process)).cpuMicros : 0;
-  return { own, helpers: helperMicros(target) };
+  const usage = target.process && (await timesOf(target.process));
+  return { own: ownMicros(target, usage), helpers: helperMicros(target) };
+}
+
+function ownMicros({ process, hasWorkers }: Measured, usage: Usage | undefined): number {
+  const pid = hasWorkers ? process?.child.pid : undefined;
+  return (pid === undefined ? undefined : treeMicros(pid)) ?? usage?.cpuMicros ?? 0;
 }
 
 function helperMicros({ helpers = [] }: Measured): number | undefined {

@@ -23,6 +23,8 @@ export interface BenchOptions {
   /** A workload that is profiled instead of measured. */
   profile?: string;
   endurance?: EndurancePlan;
+  /** Worker processes of the node. */
+  workers: number;
 }
 
 /** Rounds that a target is decided by. */
@@ -39,6 +41,7 @@ Every request is charged and durable. Nothing else may run on the machine.
 
   --workload NAME   measures this workload only; may be repeated
   --rounds N        measures each target N times, in turn (${ROUNDS})
+  --workers N       lets the node have N workers; CPU time is in steps of 10 ms (1; needs --workload)
   --streams N       measures the memory of N open streams; may be repeated (1000; 0 for none)
   --compare REF     measures the node of another commit as well, in turn with that of this checkout
   --profile NAME    lists the functions of the node that take most time in this workload, and measures nothing
@@ -58,6 +61,7 @@ export function readOptions(args: string[], names: readonly string[]): BenchOpti
     options: {
       workload: { type: 'string', multiple: true },
       rounds: { type: 'string', default: ROUNDS },
+      workers: { type: 'string', default: '1' },
       streams: { type: 'string', multiple: true },
       compare: { type: 'string' },
       profile: { type: 'string' },
@@ -76,10 +80,14 @@ export function readOptions(args: string[], names: readonly string[]): BenchOpti
   if (unknown.length > 0)
     throw new Error(`There is no workload "${unknown.join('", "')}". Name one of: ${names.join('; ')}.`);
   const endurance = enduranceOf(values.endurance, values['per-second']);
+  const workers = whole('workers', values.workers, 1);
+  if (workers > 1 && (!values.workload || values.profile !== undefined || values.streams))
+    throw new Error('--workers is for --workload alone.');
   const isAlone = isWallet || endurance !== undefined;
   return {
     workloads: isAlone ? [] : (values.workload ?? [...USUAL]),
     rounds: whole('rounds', values.rounds, 1),
+    workers,
     streams: (values.streams ?? (isAlone || named.length > 0 ? [] : ['1000']))
       .map((text) => whole('streams', text, 0))
       .filter((count) => count > 0),

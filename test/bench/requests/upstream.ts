@@ -12,7 +12,13 @@ const wholes = Object.fromEntries(
   Object.entries(DIALECTS).map(([format, { whole }]) => [format, Buffer.from(JSON.stringify(whole))]),
 );
 
-const server = createServer((request, response) => {
+/**
+ * Never closes an idle connection. A client that has no time to notice the end of one would send its next
+ * request there, and a reference that does not repeat requests would answer with an error.
+ */
+const OPTIONS = { keepAliveTimeout: 0 };
+
+const server = createServer(OPTIONS, (request, response) => {
   const parts: Buffer[] = [];
   request.on('data', (part: Buffer) => parts.push(part));
   request.on('end', () => answer(request.url ?? '/', Buffer.concat(parts).toString('latin1'), response));
