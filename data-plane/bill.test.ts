@@ -221,6 +221,19 @@ describe('a bill', () => {
     expect(seconds * 1_000).toBeLessThanOrEqual(performance.now() - startedAt);
   });
 
+  it('is counted in the metrics when it closes, after the answer that waited for its charge', async () => {
+    const counts = async (): Promise<number> =>
+      (await metrics.registry.metrics())
+        .split('\n')
+        .filter((line) => line.startsWith('gateway_model_requests')).length;
+    const { bill } = await open();
+    await bill.commit('DELIVERED');
+    expect([bill.charged, await counts()]).toEqual([true, 0]);
+    bill.close();
+    bill.close();
+    expect(await counts()).toBe(1);
+  });
+
   it('reports token counts as unknown if the upstream sent none', async () => {
     const { bill } = await open();
     await bill.commit('DELIVERED');

@@ -93,7 +93,8 @@ export class Bill {
   #firstContentMs: number | null = null;
   /** Whether the request was cut after content was relayed. */
   #brokeOff = false;
-  #charged = false;
+  /** The record of the durable charge, and how long the end of the answer waited for it, in ms. */
+  #charge: { usage: UsageRecord; waitedMs: number | undefined } | undefined;
   #closed = false;
 
   constructor(parts: BillParts) {
@@ -102,7 +103,7 @@ export class Bill {
 
   /** Whether the charge is durable. */
   get charged(): boolean {
-    return this.#charged;
+    return this.#charge !== undefined;
   }
 
   /** Notes a failed or skipped attempt. Another attempt begins now, or began at `nextStartedAt`. */
@@ -133,15 +134,13 @@ export class Bill {
     this.hold = undefined;
     const status = outcome === 'DELIVERED' ? 'SUCCEEDED' : 'CANCELLED';
     const usage = this.#usage({ outcome, status, httpStatus: 200, errorCode: null });
-    const { ledger, metrics } = this.#parts.limits;
+    let waitedMs: number | undefined;
     if (hold) {
       const from = performance.now();
       await hold.commit(usage);
-      metrics.committed(performance.now() - from);
-    } else ledger.report(usage);
-    metrics.models.add(usage);
-    this.trace?.end(usage);
-    this.#charged = true;
+      waitedMs = performance.now() - from;
+    } else this.#parts.limits.ledger.report(usage);
+    this.#charge = { usage, waitedMs };
   }
 
   /**
@@ -149,7 +148,7 @@ export class Bill {
    * Every other failure is free, also if the operator stopped the key or its account.
    */
   async cut(error: GatewayError, relayed: boolean): Promise<void> {
-    if (!relayed || this.#charged) return;
+    if (!relayed || this.charged) return;
     this.#brokeOff = true;
     if (error.code === 'client_closed') await this.commit('CLIENT_LEFT');
     else if (error.code === 'key_disabled' && error.details.byOwner) await this.commit('KEY_CUT');
@@ -165,14 +164,25 @@ export class Bill {
     this.hold = undefined;
   }
 
-  /** Ends the request: releases a price that was not charged, and reports a request that cost nothing. */
+  /**
+   * Ends the request: releases a price that was not charged, and reports a request that cost nothing. Counts
+   * a charge, which its answer need not wait for.
+   */
   close(failure?: unknown): void {
     if (this.#closed) return;
     this.#closed = true;
     this.#parts.slot.leave();
     this.hold?.release();
     this.hold = undefined;
-    if (!this.#charged) this.#reportFree(failure);
+    if (this.#charge) this.#count(this.#charge);
+    else this.#reportFree(failure);
+  }
+
+  #count({ usage, waitedMs }: { usage: UsageRecord; waitedMs: number | undefined }): void {
+    const { metrics } = this.#parts.limits;
+    if (waitedMs !== undefined) metrics.committed(waitedMs);
+    metrics.models.add(usage);
+    this.trace?.end(usage);
   }
 
   #reportFree(failure: unknown): void {
