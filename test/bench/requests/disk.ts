@@ -15,13 +15,13 @@ const WRITES = 300;
 const PACE_MS = 10;
 
 /** Times of one durable write, in ms. */
-export interface WriteTimes {
+interface WriteTimes {
   p50Ms: number;
   p99Ms: number;
 }
 
 /** The same write in three ways. */
-export interface DiskTimes {
+interface DiskTimes {
   /**
    * With the call of the journal, every 10 ms. Added latency is compared with it: a node serves other
    * requests while the disk works, so that one thread hands each write to another and is woken by it.
