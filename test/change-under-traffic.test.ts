@@ -79,10 +79,11 @@ async function startedStream(
   };
 }
 
+/** The charged requests. A refused one has a row without a cost, which may come at any time. */
 async function usageOf({ keyId }: Customer): Promise<object[]> {
   const { rows } = await house.database.query<object>(
     `select base_price::int as base, ratio, cost::int, streamed from usage_entry
-      where key_id = $1 order by cost`,
+      where key_id = $1 and cost > 0 order by cost`,
     [keyId],
   );
   return rows;
