@@ -4,7 +4,8 @@ import { Pool } from 'undici';
 
 const upstream = new Pool(process.env['UPSTREAM'] ?? '', { pipelining: 1 });
 
-const server = createServer((request, response) => {
+// Like the upstream of the benchmark, it closes no idle connection.
+const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
   upstream.stream(
     {
       path: request.url ?? '/',
