@@ -9,16 +9,20 @@ import { query, sql } from '../database/sql.ts';
 import { SYSTEM_ACTOR } from '../graphql/context.ts';
 import type { ReportedUsage } from '../usage/settlement.rules.ts';
 import { settle } from '../usage/settlement.service.ts';
+import { requestLease } from '../wallet/lease.service.ts';
 import { sumUpAllHours } from '../usage/hour-sums.service.ts';
 import { summarise } from '../usage/summary.service.ts';
 import type { Summary } from '../usage/summary.service.ts';
+import { setsOf } from '../usage/summary.sets.ts';
 import type { BucketWidth, Dimension } from '../usage/summary.sets.ts';
+import { summarySource } from '../usage/summary.source.ts';
 import { POSTGRES_USAGE } from '../usage/usage.reader.ts';
 import type { UsageConditions } from '../usage/usage.service.ts';
 import { compareDays } from './comparison.ts';
 import { answers } from './export.metrics.ts';
 import { startExporter } from './exporter.ts';
 import { ClickHouseUsage } from './reader.ts';
+import { setsIn } from './sets.ts';
 import { readState } from './state.ts';
 import { ClickHouseStore } from './store.ts';
 import { ch, tableOf, textOf } from './statement.ts';
@@ -26,6 +30,8 @@ import { ch, tableOf, textOf } from './statement.ts';
 const HOUR_MS = 3_600_000;
 const SPREAD_HOURS = 30 * 24;
 const ROWS = 400;
+/** Credit of a wallet in micro-USD. */
+const CREDIT = 10_000_000n;
 const STATUSES = ['SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
 const MODELS = ['swift', "o'hara", 'tab\tand\\slash'];
 const FOR_EXAMPLES_MS = 120_000;
@@ -41,6 +47,7 @@ let engine: Engine;
 let store: ClickHouseStore;
 let usage: ClickHouseUsage;
 let users: string[];
+let node: Awaited<ReturnType<Money['node']>>;
 const now = Date.now();
 
 beforeAll(async () => {
@@ -49,11 +56,16 @@ beforeAll(async () => {
   store = new ClickHouseStore(engine.url, 30_000);
   usage = new ClickHouseUsage(store);
   await query(money.em(), sql`select usage_make_partitions(now() - interval '32 days', now())`);
-  const wallets = [await money.wallet({}), await money.wallet({})];
+  const wallets = [await money.wallet({ cash: CREDIT }), await money.wallet({ cash: CREDIT })];
   users = wallets.map(({ userId }) => userId);
-  const records = Array.from({ length: ROWS }, (_, index) =>
-    recordOf(index, wallets[index % 2]?.walletId ?? ''),
-  );
+  node = await money.node();
+  const leases: Payer[] = [];
+  for (const { walletId } of wallets) {
+    const wish = { requestNo: leases.length + 1, need: 1n, waiting: 0n, want: CREDIT };
+    const lease = await requestLease(money.em(), { ...node, ...wish, walletId, keyId: null });
+    leases.push({ walletId, leaseId: lease.id });
+  }
+  const records = recordsOf(leases);
   await settleAll(records.slice(0, ROWS / 2));
   await exportAll();
   await settleAll(records.slice(ROWS / 2));
@@ -74,30 +86,46 @@ const wholeOf = async (summary: Summary) => ({
   asOf: null,
 });
 
-const recordOf = (index: number, walletId: string): ReportedUsage =>
-  reported({
-    ...{ journalId: null, leaseId: null, seq: null, cost: 0n, walletId },
-    keyId: `key_${index % 5}`,
-    poolId: index % 7 === 0 ? 'pool_1' : null,
-    modelName: MODELS[index % MODELS.length] ?? '',
-    status: STATUSES[index % 4] ?? 'SUCCEEDED',
-    at: new Date(now - ((index * 7_919_017) % (SPREAD_HOURS * HOUR_MS))),
-    latencyMs: 3 * (index % 40) ** 2,
-    ttftMs: index % 6 === 0 ? null : index,
-    inputTokens: index,
-    outputTokens: index % 3 === 0 ? null : 2 * index,
-    cachedTokens: index % 5 === 0 ? null : Math.floor(index / 2),
-    ip: index % 2 === 0 ? '192.0.2.7' : '2001:db8:0:0::1',
+/** The wallet of a record and its lease. */
+type Payer = Pick<ReportedUsage, 'walletId' | 'leaseId'>;
+
+const recordOf = (index: number): Partial<ReportedUsage> => ({
+  keyId: `key_${index % 5}`,
+  poolId: index % 7 === 0 ? 'pool_1' : null,
+  modelName: MODELS[index % MODELS.length] ?? '',
+  status: STATUSES[index % 4] ?? 'SUCCEEDED',
+  at: new Date(now - ((index * 7_919_017) % (SPREAD_HOURS * HOUR_MS))),
+  latencyMs: 3 * (index % 40) ** 2,
+  ttftMs: index % 6 === 0 ? null : index,
+  inputTokens: index,
+  outputTokens: index % 3 === 0 ? null : 2 * index,
+  cachedTokens: index % 5 === 0 ? null : Math.floor(index / 2),
+  ip: index % 2 === 0 ? '192.0.2.7' : '2001:db8:0:0::1',
+});
+
+/** Records of the payers in turn; most that succeeded have a price of their own. */
+function recordsOf(payers: readonly Payer[]): ReportedUsage[] {
+  let seq = 0;
+  return Array.from({ length: ROWS }, (_, index) => {
+    const record = recordOf(index);
+    const { walletId, leaseId } = payers[index % payers.length] ?? { walletId: '', leaseId: null };
+    const isFree = record.status !== 'SUCCEEDED' || index % 3 === 0;
+    if (isFree) return reported({ journalId: null, leaseId: null, seq: null, cost: 0n, walletId, ...record });
+    seq += 1;
+    const cost = BigInt(1 + ((index * 31) % 97)) * 10n;
+    return reported({ journalId: node.journalId, leaseId, seq, cost, walletId, ...record });
   });
+}
 
 const settleAll = async (records: ReportedUsage[]): Promise<void> => {
-  const { nodeId } = await money.node();
-  await settle(money.em(), { node: { ...SYSTEM_ACTOR, kind: 'NODE', id: nodeId }, records });
+  await settle(money.em(), { node: { ...SYSTEM_ACTOR, kind: 'NODE', id: node.nodeId }, records });
 };
 
+/** Exports everything. The table is complete when transactions that began before the export have ended. */
 async function exportAll(): Promise<void> {
   const exporter = startExporter({ em: money.em, store });
-  await exporter.exportDue();
+  do await exporter.exportDue();
+  while ((await readState(money.em()))?.isComplete !== true);
   await exporter.stop();
 }
 
@@ -117,7 +145,7 @@ const conditions: fc.Arbitrary<UsageConditions> = fc.record(
     sources: fc.constant(['API_KEY'] as const),
     statuses: fc.subarray([...STATUSES]),
     ip: fc.constantFrom('192.0.2.7', '2001:DB8::1', 'nonsense'),
-    minCost: fc.constantFrom(0n, 1n),
+    minCost: fc.constantFrom(0n, 1n, 500n),
   },
   { requiredKeys: [] },
 );
@@ -170,6 +198,18 @@ test(
   },
   FOR_EXAMPLES_MS,
 );
+
+test('sets that are cut at their limits have the same first points and largest groups', async () => {
+  const state = await readState(money.em());
+  const parts = { em: money.em(), store, table: state?.table ?? '' };
+  const range = { from: new Date(now - SPREAD_HOURS * HOUR_MS), to: new Date(now + 1) };
+  const dimensions: Dimension[][] = [['KEY'], ['MODEL', 'KEY'], ['KEY', 'USER', 'MODEL']];
+  for (const groupBy of dimensions) {
+    const request = { groupBy, bucket: 'HOUR' as const, pointsMax: 5, groupsMax: 3 };
+    const source = summarySource({ range, conditions: {}, byOwner: true });
+    expect(await setsIn(parts, range, request)).toEqual(await setsOf(money.em(), source, request));
+  }
+});
 
 test('ClickHouse counts a request once however often it was exported, before merges too', async () => {
   const state = await readState(money.em());

@@ -7,7 +7,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { query, queryOne, queryRow, sql } from '../database/sql.ts';
 import { readDay } from './outbox.ts';
 import type { ExportState } from './state.ts';
-import { integerIn } from './fields.ts';
+import { textIn } from './fields.ts';
 import { ch, tableOf, textOf, timeOf } from './statement.ts';
 import { partitionOf } from './table.ts';
 import type { ClickHouseStore } from './store.ts';
@@ -56,7 +56,7 @@ async function equalSums(parts: ComparisonParts, day: string, found: DaySums): P
   if (await agree(found)) return found;
   const added = await exportAgain(parts, day);
   if (await agree(added)) return added;
-  await parts.store.command(ch`delete from ${tableOf(parts.state.table)} where ${ofDay(day)}`);
+  await dropDay(parts, day);
   const replaced = await exportAgain(parts, day);
   return (await agree(replaced)) ? replaced : undefined;
 }
@@ -69,14 +69,19 @@ function sameSums(left: DaySums | undefined, right: DaySums): boolean {
 async function deleteDropped({ em, store, state: { table, droppedUntil } }: ComparisonParts): Promise<void> {
   if (droppedUntil === null) return;
   const days = await store.slowRows(
-    ch`select distinct toYYYYMMDD(at) as day from ${tableOf(table)}
+    ch`select distinct toString(toDate(at)) as day from ${tableOf(table)}
       where toDate(at) < toDate(${timeOf(droppedUntil)})`,
   );
-  for (const day of days)
-    await store.command(
-      ch`alter table ${tableOf(table)} drop partition id ${partitionOf(integerIn(day, 'day'))}`,
-    );
+  for (const row of days) await dropDay({ store, state: { table } }, textIn(row, 'day'));
   await query(em(), sql`delete from usage_export_day where day < ${droppedUntil}::timestamptz::date`);
+}
+
+/** Drops the rows of a day, which is a partition. */
+async function dropDay(
+  { store, state: { table } }: { store: ClickHouseStore; state: { table: string } },
+  day: string,
+): Promise<void> {
+  await store.command(ch`alter table ${tableOf(table)} drop partition id ${partitionOf(day)}`);
 }
 
 /** Number and cost of the rows of a day in ClickHouse. */

@@ -12,7 +12,7 @@ import type { ClickHouseStore } from './store.ts';
 import { toMicros, toPostgresTime } from './times.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-/** A page is looked for in the hour before the newest entry, then in 1, 8, 64 and 512 days before it. */
+/** A page is looked for in the hour before the end of its range, then in 1, 8, 64 and 512 days before it. */
 const WINDOWS_HOURS = [1, 24, 192, 1536, 12_288];
 
 /** Request ids and exact times in PostgreSQL's text format, in the order of the page. */

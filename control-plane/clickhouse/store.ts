@@ -55,7 +55,7 @@ export class ClickHouseStore {
       query_params: parametersOf(statement),
       abort_signal: AbortSignal.timeout(WRITE_MS_MAX),
       // https://clickhouse.com/docs/operations/settings/settings#wait_end_of_query: errors come as a status.
-      clickhouse_settings: { wait_end_of_query: 1, lightweight_deletes_sync: '2' },
+      clickhouse_settings: { wait_end_of_query: 1 },
     });
   }
 

@@ -42,10 +42,10 @@ export function newTableName(suffix: string): string {
   return `usage_v${VERSION}_${suffix}`;
 }
 
-/** The identifier of the partition of a day, given as 20261128. Throws an Error for another number. */
-export function partitionOf(day: number): ChStatement {
-  if (!/^\d{8}$/.test(String(day))) throw new Error('Not a day of ClickHouse.');
-  return { text: `'${day}'`, parameters: [] };
+/** The identifier of the partition of a day, given as `2026-11-28`. Throws an Error for another text. */
+export function partitionOf(day: string): ChStatement {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new Error('Not a day of ClickHouse.');
+  return { text: `'${day.replaceAll('-', '')}'`, parameters: [] };
 }
 
 /** Creates the table. */

@@ -5,7 +5,8 @@ const POSTGRES_TIME = /^(\d{4,6}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})(?:\.(\d{1,6}))
 
 /** Whether the text is a time as PostgreSQL writes it in UTC. */
 export function isPostgresTime(text: string): boolean {
-  return POSTGRES_TIME.test(text) && !Number.isNaN(Date.parse(text.slice(0, 10)));
+  const [, day, time] = POSTGRES_TIME.exec(text) ?? [];
+  return day !== undefined && !Number.isNaN(Date.parse(`${day}T${time}Z`));
 }
 
 /** Microseconds since 1970 of a Date or of a text of PostgreSQL. Throws an Error for another text. */

@@ -127,10 +127,15 @@ function hoursOfAll(conditions: WalletConditions, range: Span): Statement {
     from usage_hour_all where ${dimensionsOf(conditions, range)}`;
 }
 
+/** Requests of these pools in stored sums, where those without a pool have an empty text. */
+export function inPools(poolIds: readonly string[]): Statement {
+  return sql`pool_id = any(${poolIds.filter((id) => id !== '')}::text[])`;
+}
+
 function dimensionsOf({ modelNames, poolIds, sources, statuses }: WalletConditions, range: Span): Statement {
   const list = [sql`hour >= ${range.from} and hour < ${range.to}`];
   if (modelNames) list.push(sql`model_name = any(${[...modelNames]}::text[])`);
-  if (poolIds) list.push(sql`pool_id = any(${[...poolIds]}::text[])`);
+  if (poolIds) list.push(inPools(poolIds));
   if (sources) list.push(sql`source = any(${[...sources]}::text[])`);
   if (statuses) list.push(sql`status = any(${[...statuses]}::text[])`);
   return all(list);

@@ -65,7 +65,7 @@ const conditions = fc.record(
   {
     modelNames: fc.subarray(MODELS, { minLength: 1 }),
     keyIds: fc.subarray(['key_0', 'key_1', 'key_2', 'key_3', 'key_4'], { minLength: 1 }),
-    poolIds: fc.constant(['pool_1']),
+    poolIds: fc.constantFrom(['pool_1'], [''], ['', 'pool_1']),
     statuses: fc.subarray([...STATUSES], { minLength: 1 }),
     userId: fc.integer({ min: 0, max: 1 }).map((index) => users[index] ?? ''),
   },

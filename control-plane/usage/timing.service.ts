@@ -7,7 +7,7 @@ import { percentilesOf } from './percentiles.ts';
 import type { TimingRow, Timings } from './percentiles.ts';
 import { BUCKETS, COLUMNS } from './summary.sets.ts';
 import type { BucketWidth, Dimension } from './summary.sets.ts';
-import { asksForRows } from './summary.source.ts';
+import { asksForRows, inPools } from './summary.source.ts';
 import type { SummarySpan } from './summary.source.ts';
 import { whereOf } from './usage.service.ts';
 import type { WalletConditions } from './usage.service.ts';
@@ -125,7 +125,7 @@ function dimensionsOf(
 ): Statement {
   const list = [sql`hour >= ${from} and hour < ${to}`];
   if (modelNames) list.push(sql`model_name = any(${[...modelNames]}::text[])`);
-  if (poolIds) list.push(sql`pool_id = any(${[...poolIds]}::text[])`);
+  if (poolIds) list.push(inPools(poolIds));
   if (sources) list.push(sql`source = any(${[...sources]}::text[])`);
   return all(list);
 }

@@ -8,13 +8,13 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type { ChConditions } from '../../control-plane/clickhouse/conditions.ts';
-import { integerIn } from '../../control-plane/clickhouse/fields.ts';
+import { textIn } from '../../control-plane/clickhouse/fields.ts';
 import { findEntries } from '../../control-plane/clickhouse/found.ts';
 import { startExporter } from '../../control-plane/clickhouse/exporter.ts';
 import { ClickHouseUsage } from '../../control-plane/clickhouse/reader.ts';
 import { setsIn } from '../../control-plane/clickhouse/sets.ts';
 import { readState } from '../../control-plane/clickhouse/state.ts';
-import { ch, countOf, tableOf } from '../../control-plane/clickhouse/statement.ts';
+import { ch, countOf, tableOf, textOf } from '../../control-plane/clickhouse/statement.ts';
 import type { ChStatement } from '../../control-plane/clickhouse/statement.ts';
 import { ClickHouseStore } from '../../control-plane/clickhouse/store.ts';
 import { partitionOf } from '../../control-plane/clickhouse/table.ts';
@@ -105,13 +105,15 @@ async function measure({ orm }: Parts, read: UsageReader, { id: userId, range }:
  * does so by itself with days that have no new rows for ten minutes.
  */
 async function addCopies(store: ClickHouseStore, table: ChStatement): Promise<void> {
-  const days = await store.slowRows(ch`select distinct toYYYYMMDD(at) as day from ${table} order by day`);
+  const days = await store.slowRows(
+    ch`select distinct toString(toDate(at)) as day from ${table} order by day`,
+  );
   for (const row of days) {
-    const day = integerIn(row, 'day');
+    const day = textIn(row, 'day');
     await store.command(
       ch`insert into ${table} select * replace (concat(request_id, '+', toString(copy)) as request_id)
         except (copy) from (select *, arrayJoin(range(1, ${countOf(COPIES + 1)})) as copy from ${table} final
-        where toYYYYMMDD(at) = ${countOf(day)})`,
+        where toString(toDate(at)) = ${textOf(day)})`,
     );
     await store.command(ch`optimize table ${table} partition id ${partitionOf(day)} final`);
   }
