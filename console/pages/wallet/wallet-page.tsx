@@ -8,7 +8,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
 import { pageVariables } from '../../components/search-parameters.ts';
 import { useTranslation } from '../../translation.ts';
-import { AddFunds } from './add-funds.tsx';
+import { AddCredit } from './add-credit.tsx';
 import { AutoTopUp } from './auto-top-up.tsx';
 import { Balance } from './balance.tsx';
 import { type ExportFormat, ExportMenu, FRESH } from '../export-menu.tsx';
@@ -67,7 +67,7 @@ function WaysToPay({ payments, search }: { payments: Payments; search: WalletSea
   if (!viewer) return null;
   return (
     <div>
-      <AddFunds options={options} back={search.back} />
+      <AddCredit options={options} back={search.back} />
       {options.card && <AutoTopUp wallet={viewer.wallet} />}
     </div>
   );

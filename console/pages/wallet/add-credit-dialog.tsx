@@ -6,7 +6,7 @@ import { CardForm } from './card-form.tsx';
 import { DepositForm } from './deposit-form.tsx';
 import type { PaymentOptions } from './payment-documents.ts';
 
-interface AddFundsDialogProps {
+interface AddCreditDialogProps {
   options: PaymentOptions;
   /** Path of the console to return to after the payment. */
   back: string | undefined;
@@ -14,7 +14,7 @@ interface AddFundsDialogProps {
 }
 
 /** A tab for each method, or the only method without tabs. */
-export function AddFundsDialog({ options, back, onClose }: AddFundsDialogProps) {
+export function AddCreditDialog({ options, back, onClose }: AddCreditDialogProps) {
   const { t } = useTranslation();
   const { card, crypto } = options;
   const byCard = card && <CardForm terms={card} back={back} />;

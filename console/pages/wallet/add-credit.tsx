@@ -7,10 +7,10 @@ import { Button } from '../../components/button.tsx';
 import { useTranslation } from '../../translation.ts';
 import type { PaymentOptions } from './payment-documents.ts';
 
-const loadDialog = () => import('./add-funds-dialog.tsx');
-const AddFundsDialog = lazy(async () => ({ default: (await loadDialog()).AddFundsDialog }));
+const loadDialog = () => import('./add-credit-dialog.tsx');
+const AddCreditDialog = lazy(async () => ({ default: (await loadDialog()).AddCreditDialog }));
 
-interface AddFundsProps {
+interface AddCreditProps {
   options: PaymentOptions;
   /** Path of the page to return to after the payment. If it is defined, the dialog opens with the page. */
   back: string | undefined;
@@ -25,7 +25,7 @@ function sentenceOf({ card, crypto }: PaymentOptions) {
 }
 
 /** The card, and the dialog while it is open. */
-export function AddFunds({ options, back }: AddFundsProps) {
+export function AddCredit({ options, back }: AddCreditProps) {
   const { t } = useTranslation();
   const isOffered = options.card !== null || options.crypto.length > 0;
   const [open, setOpen] = useState(isOffered && back !== undefined);
@@ -42,7 +42,7 @@ export function AddFunds({ options, back }: AddFundsProps) {
       )}
       {open && (
         <Suspense>
-          <AddFundsDialog options={options} back={back} onClose={() => setOpen(false)} />
+          <AddCreditDialog options={options} back={back} onClose={() => setOpen(false)} />
         </Suspense>
       )}
     </section>
