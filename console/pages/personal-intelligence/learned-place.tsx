@@ -30,9 +30,12 @@ export function LearnedPlace({ onChanged, linked = false, className = '' }: Plac
   const more = rest > 0 ? t('items.learnedMore', { count: rest }) : '';
   return (
     <div ref={place} tabIndex={-1} className="outline-none">
-      <p role="status" className="sr-only">
-        {[...lines.map(({ sentence }) => sentence), more].join(' ').trim()}
-      </p>
+      <div role="status" className="sr-only">
+        {lines.map(({ id, sentence }) => (
+          <p key={id}>{sentence}</p>
+        ))}
+        {more !== '' && <p>{more}</p>}
+      </div>
       <Suspense>
         {lines.length > 0 && (
           <LearnedNotice

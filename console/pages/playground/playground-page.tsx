@@ -59,7 +59,7 @@ function Home({ home, models }: HomeProps) {
   const { t } = useTranslation();
   const [changes, setChanges] = useState(0);
   const [listOpen, setListOpen] = useState(false);
-  const narrow = useMedia('(width < 1024px)');
+  const narrow = useMedia('(width < 64rem)');
   const search = useSearch({ from: '/signed-in/playground' });
   const navigate = useNavigate();
   const intelligence = home.personalIntelligence;
