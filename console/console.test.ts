@@ -233,6 +233,24 @@ describe.skipIf(!ready)('the pages of administrators', () => {
   });
 });
 
+describe.skipIf(!ready)('a node that is offline', () => {
+  test('is forgotten after its dialog said what is lost; nodes in use cannot be', async () => {
+    await visit('/admin/nodes', async (page) => {
+      await page.getByRole('button', { name: 'Actions for us-1' }).click();
+      await page.getByRole('menuitem', { name: 'Drain…' }).waitFor();
+      expect(await page.getByRole('menuitem', { name: 'Forget…' }).count()).toBe(0);
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'Actions for us-2' }).click();
+      await page.getByRole('menuitem', { name: 'Forget…' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Forget us-2' });
+      await dialog.getByText('Charges that only its disk holds are lost.').waitFor();
+      await dialog.getByLabel('Reason').fill('Its disk is broken');
+      await dialog.getByRole('button', { name: 'Forget' }).click();
+      await dialog.waitFor({ state: 'detached' });
+    });
+  });
+});
+
 describe.skipIf(!ready)('the health of an upstream', () => {
   test('is shown as one word and as figures, for each node and each credential', async () => {
     await visit('/admin/upstreams', async (page) => {

@@ -57,6 +57,7 @@ const NODES = [
   ['eu-1', 'IN_SYNC', 18_442, 41],
   ['eu-2', 'IN_SYNC', 18_442, 38],
   ['us-1', 'LAGGING', 18_440, 12],
+  ['us-2', 'OFFLINE', 18_102, 0],
 ] as const;
 
 const nodes = NODES.map(([name, state, appliedRevision, inflight]) => ({

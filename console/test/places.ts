@@ -94,6 +94,7 @@ const OPENED: Readonly<Record<string, Readonly<Record<string, readonly Step[]>>>
     'menu of a node': [actionsOn('eu-1')],
     drain: [actionsOn('eu-1'), entry('admin.nodes.drainTask')],
     rotate: [actionsOn('eu-1'), entry('admin.nodes.rotateTask')],
+    forget: [actionsOn('us-2'), entry('admin.nodes.forgetTask')],
   },
   '/admin/incidents': {
     create: [press('incidents.new')],
