@@ -66,6 +66,20 @@ describe.skipIf(!ready)('the first view of a page', () => {
   });
 });
 
+describe.skipIf(!ready)(
+  'the first view of a page, after the skip link was used and the page loaded again,',
+  () => {
+    test('is shown before the scripts arrive, and continued by them', async () => {
+      await withLateScripts(ENGLISH, async ({ page, open, release }) => {
+        await open('/pricing#content');
+        const expectContinued = await expectFirstView(page, ENGLISH);
+        await release();
+        await expectContinued();
+      });
+    });
+  },
+);
+
 describe.skipIf(!ready)('the choice of a theme in the footer', () => {
   test.each(['light', 'dark'])(
     'is the stored one before and after the scripts arrive: %s',

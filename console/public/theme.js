@@ -27,8 +27,9 @@
   const languages = [recall('language'), ...navigator.languages].map(primaryOf);
   const language = languages.find((name) => name === 'en' || name === 'zh') || 'en';
   const isTest = recall('language') === 'en-XA';
-  // A fragment may hold a secret that opens another view.
-  if (isTest || language !== primaryOf(root.lang) || location.hash !== '') {
+  // A fragment may hold a secret that opens another view. "#content" is the place that the skip link leads to.
+  const hasSecret = location.hash !== '' && location.hash !== '#content';
+  if (isTest || language !== primaryOf(root.lang) || hasSecret) {
     root.dataset.late = '';
     // The title of the HTML is that of the other page or language. The scripts set the right one.
     document.title = 'Gateway';
