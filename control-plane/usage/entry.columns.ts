@@ -1,6 +1,7 @@
 /** The columns of the usage log, with the values that settlement stores in them. */
 import { newId } from '../database/ids.ts';
 import type { Statement } from '../database/sql.ts';
+import { bigintArray, integerArray } from '../database/number-array.ts';
 import { textArray } from '../database/text-array.ts';
 import { storableTried } from './attempt.rules.ts';
 import { storableCount, storableIp, storableText } from './settlement.rules.ts';
@@ -17,7 +18,7 @@ export interface StoredUsage {
   at: string;
 }
 
-type Value = string | number | boolean | null;
+type Value = string | number | bigint | boolean | null;
 
 interface EntryColumn {
   name: string;
@@ -38,9 +39,9 @@ const COLUMNS: readonly EntryColumn[] = [
   { name: 'model_name', type: 'text', value: ({ usage }) => storableText(usage.modelName) },
   { name: 'family', type: 'text', value: ({ usage }) => usage.family },
   { name: 'route_id', type: 'text', value: ({ usage }) => usage.routeId },
-  { name: 'base_price', type: 'bigint', value: ({ usage }) => usage.basePrice.toString() },
+  { name: 'base_price', type: 'bigint', value: ({ usage }) => usage.basePrice },
   { name: 'ratio', type: 'text', value: ({ usage }) => usage.ratio },
-  { name: 'cost', type: 'bigint', value: ({ usage }) => usage.cost.toString() },
+  { name: 'cost', type: 'bigint', value: ({ usage }) => usage.cost },
   { name: 'input_tokens', type: 'bigint', value: ({ usage }) => count(usage.inputTokens) },
   { name: 'output_tokens', type: 'bigint', value: ({ usage }) => count(usage.outputTokens) },
   { name: 'cached_tokens', type: 'bigint', value: ({ usage }) => count(usage.cachedTokens) },
@@ -72,7 +73,7 @@ export function insertEntries(stored: readonly StoredUsage[]): Statement {
     const list = stored.map(value);
     const parameter = `$${at + 1}::${type}`;
     return isUniform(list)
-      ? { name, selected: parameter, array: undefined, value: list[0] }
+      ? { name, selected: parameter, array: undefined, value: plain(list[0]) }
       : { name, selected: `r.${name}`, array: `${parameter}[]`, value: arrayOf(type, list) };
   });
   const varied = columns.filter(({ array }) => array !== undefined);
@@ -85,13 +86,26 @@ export function insertEntries(stored: readonly StoredUsage[]): Statement {
   };
 }
 
+/** The value as a parameter: the driver sends no bigint. */
+function plain(value: Value | undefined): Exclude<Value, bigint> | undefined {
+  return typeof value === 'bigint' ? value.toString() : value;
+}
+
 /** Whether all values are equal. The ids differ in each row, so that the SQL has at least one array. */
 function isUniform(values: readonly Value[]): boolean {
   return values.length > 1 && values.every((value) => value === values[0]);
 }
 
 function arrayOf(type: EntryColumn['type'], list: readonly Value[]): readonly Value[] | Buffer {
-  return type === 'text' ? textArray(list.map((value) => (value === null ? null : String(value)))) : list;
+  if (type === 'text') return textArray(list.map((value) => (value === null ? null : String(value))));
+  if (type === 'bigint') return bigintArray(list.map((value) => (isNumeric(value) ? value : null)));
+  if (type === 'integer')
+    return integerArray(list.map((value) => (typeof value === 'number' ? value : null)));
+  return list;
+}
+
+function isNumeric(value: Value): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
 }
 
 function attemptsOf({ tried }: ReportedUsage): { attempts: string; omitted: number } | undefined {

@@ -213,12 +213,10 @@ export function storableCount(value: number, most: number): number {
   return Number.isNaN(value) ? 0 : Math.min(most, Math.max(0, Math.round(value)));
 }
 
-/**
- * The time in RFC 3339. Times outside 1970 … 9999 become 1970, which `claimRequests` replaces by now.
- */
-export function storableTime(at: Date): string {
+/** The time. Times outside 1970 … 9999 become 1970, which `claimRequests` replaces by now. */
+export function storableTime(at: Date): Date {
   const isStorable = at.getTime() >= 0 && at.getTime() < YEAR_10000_MS;
-  return isStorable ? at.toISOString() : new Date(0).toISOString();
+  return isStorable ? at : new Date(0);
 }
 
 /**

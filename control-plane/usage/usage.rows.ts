@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
 import { query, sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
+import { bigintArray, timeArray } from '../database/number-array.ts';
 import { textArray } from '../database/text-array.ts';
 import { insertEntries } from './entry.columns.ts';
 import type { StoredUsage } from './entry.columns.ts';
@@ -85,7 +86,8 @@ function claimOf(records: readonly ReportedUsage[]): Statement {
       from (select clock_timestamp() as now) as clock cross join unnest(
         ${textArray(records.map(({ requestId }) => requestId))}::text[],
         ${textArray(records.map(({ leaseId }) => leaseId))}::text[],
-        ${records.map(({ at }) => storableTime(at))}::timestamptz[]) as r (request_id, lease_id, reported_at)
+        ${timeArray(records.map(({ at }) => storableTime(at)))}::timestamptz[])
+        as r (request_id, lease_id, reported_at)
       left join wallet_lease l on l.id = r.lease_id order by r.request_id`;
 }
 
@@ -114,7 +116,8 @@ export async function insertCharges(em: EntityManager, charges: readonly Settled
     select * from unnest(${textArray(charges.map(({ requestId }) => requestId))}::text[],
       ${textArray(charges.map(({ leaseId }) => leaseId))}::text[],
       ${textArray(charges.map(({ journalId }) => journalId))}::text[],
-      ${charges.map(({ seq }) => seq)}::bigint[], ${charges.map(({ amount }) => amount.toString())}::bigint[],
+      ${bigintArray(charges.map(({ seq }) => seq))}::bigint[],
+      ${bigintArray(charges.map(({ amount }) => amount))}::bigint[],
       ${textArray(charges.map(({ settlement }) => settlement))}::text[],
       ${textArray(charges.map(({ transactionId }) => transactionId))}::text[])`,
   );

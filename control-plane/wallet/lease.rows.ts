@@ -1,6 +1,8 @@
 /** Reads and locks the rows of leases. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
+import { ask, question } from '../database/questions.ts';
+import type { Question } from '../database/questions.ts';
 import { query, sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
 
@@ -29,8 +31,13 @@ export async function lockLeases(
   em: EntityManager,
   leaseIds: readonly string[],
 ): Promise<Map<string, Lease>> {
-  const leases = await readLeases(em, sql`id = any(${[...leaseIds]}::text[]) order by id for no key update`);
-  return new Map(leases.map((lease) => [lease.id, lease]));
+  return ask(em, lockedLeases(leaseIds));
+}
+
+/** Locks leases in id order until the end of the transaction, and returns them by id without unknown ones. */
+export function lockedLeases(leaseIds: readonly string[]): Question<Map<string, Lease>> {
+  const locked = leasesThat(sql`id = any(${[...leaseIds]}::text[]) order by id for no key update`);
+  return { ...locked, read: (rows) => new Map(locked.read(rows).map((lease) => [lease.id, lease])) };
 }
 
 /** The open leases of a wallet, oldest first. */
@@ -88,13 +95,18 @@ interface LeaseRow {
 
 /** The leases that match the condition: SQL over `wallet_lease`, which may add an order and a lock. */
 export async function readLeases(em: EntityManager, condition: Statement): Promise<Lease[]> {
-  const rows = await query<LeaseRow>(
-    em,
-    sql`
+  return ask(em, leasesThat(condition));
+}
+
+function leasesThat(condition: Statement): Question<Lease[]> {
+  const statement = sql`
     select id, node_id, journal_id, wallet_id, key_id, state, granted_cash, granted_gift, charge_count,
       charge_sum
-    from wallet_lease where ${condition}`,
-  );
+    from wallet_lease where ${condition}`;
+  return question(statement, leasesOf);
+}
+
+function leasesOf(rows: readonly LeaseRow[]): Lease[] {
   return rows.map((row) => ({
     id: row.id,
     nodeId: row.node_id,

@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
 import type { Actor } from '../graphql/context.ts';
 import { newId } from '../database/ids.ts';
+import { bigintArray } from '../database/number-array.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 
 /** Kind of credit: paid for, or given. */
@@ -108,7 +109,7 @@ export async function post(em: EntityManager, posting: Posting): Promise<PostOut
       ${newId('txn')}, ${posting.kind}, ${posting.reference}, ${posting.actor.kind}, ${posting.actor.id},
       ${posting.description}, ${posting.reverses ?? null}, ${posting.input ?? describeLines(lines)},
         ${lines.map((line) => line.account)}::text[],
-      ${lines.map((line) => line.amount.toString())}::bigint[], ${lines.map(() => newId('led'))}::text[])`,
+      ${bigintArray(lines.map((line) => line.amount))}::bigint[], ${lines.map(() => newId('led'))}::text[])`,
   );
   if (!result) throw new Error('ledger_post returned nothing.');
   return result;
