@@ -4,8 +4,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
 import type { Actor } from '../graphql/context.ts';
+import { askAll, command, question } from '../database/questions.ts';
+import type { Question } from '../database/questions.ts';
 import { query, sql } from '../database/sql.ts';
-import { lockLeases } from '../wallet/lease.rows.ts';
+import { lockedLeases } from '../wallet/lease.rows.ts';
 import type { Lease } from '../wallet/lease.rows.ts';
 import { beyondGrant, chargeOf, malformedReason, refusalReason } from './settlement.rules.ts';
 import type { Charge, References, ReportedUsage } from './settlement.rules.ts';
@@ -50,17 +52,22 @@ interface Known {
 /**
  * Locks the leases named in the reports and separates the records that can never be settled. Returns the
  * leases by id, for each report its admission, and whether a journal position of them was settled before.
- * Reports do not decide about each other.
+ * Reports do not decide about each other. The transaction waits at most `lockMs` for a lock from here on.
  */
 export async function admit(
   em: EntityManager,
   reports: readonly Report[],
+  lockMs: number,
 ): Promise<{ leases: Map<string, Lease>; admissions: Admission[]; isRepetition: boolean }> {
   const formed = reports.map(({ node, records }) => ({ node, ...byForm(records) }));
   const all = formed.flatMap(({ records }) => records);
-  const leases = await lockLeases(em, unique(all.map((usage) => usage.leaseId)));
-  const earlier = await chargesAt(em, chargesOf(all));
-  const known = { ...(await readReferences(em, all)), leases, earlier };
+  const [, leases, earlier, references] = await askAll(em, [
+    command(sql`select set_config('lock_timeout', ${lockMs.toString()}, true)`),
+    lockedLeases(unique(all.map((usage) => usage.leaseId))),
+    chargesAt(chargesOf(all)),
+    referencesIn(all),
+  ]);
+  const known = { ...references, leases, earlier };
   const admissions = formed.map((report) => judge(report, known));
   await refuseBeyondGrant(em, leases, admissions);
   return { leases, admissions, isRepetition: earlier.length > 0 };
@@ -118,20 +125,24 @@ function settledIn(records: readonly ReportedUsage[], earlier: readonly EarlierC
 }
 
 /** Which referenced journals, wallets and keys exist, with the node of each journal. */
-async function readReferences(
-  em: EntityManager,
-  records: readonly ReportedUsage[],
-): Promise<Omit<Known, 'leases' | 'earlier'>> {
-  const rows = await query<{ kind: 'journal' | 'wallet' | 'key'; id: string; owner: string }>(
-    em,
-    sql`
+function referencesIn(records: readonly ReportedUsage[]): Question<Omit<Known, 'leases' | 'earlier'>> {
+  const statement = sql`
     select 'journal' as kind, id, node_id as owner from node_journal
       where id = any(${unique(records.map((usage) => usage.journalId))}::text[])
     union all select 'wallet', id, id from wallet
       where id = any(${unique(records.map((usage) => usage.walletId))}::text[])
     union all select 'key', id, wallet_id from api_key
-      where id = any(${unique(records.map((usage) => usage.keyId))}::text[])`,
-  );
+      where id = any(${unique(records.map((usage) => usage.keyId))}::text[])`;
+  return question(statement, knownOf);
+}
+
+interface ReferenceRow {
+  kind: 'journal' | 'wallet' | 'key';
+  id: string;
+  owner: string;
+}
+
+function knownOf(rows: readonly ReferenceRow[]): Omit<Known, 'leases' | 'earlier'> {
   const byKind = Map.groupBy(rows, ({ kind }) => kind);
   const journals = Map.groupBy(byKind.get('journal') ?? [], ({ owner }) => owner);
   return {

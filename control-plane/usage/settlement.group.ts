@@ -2,14 +2,19 @@
  * Settles reports of several nodes in one transaction. Most statements serve all reports, so that the work
  * which a report costs beside its rows is done once: planning, sums, the commit, notifications.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { newId } from '../database/ids.ts';
-import { inTransaction, query, sql } from '../database/sql.ts';
+import { askAll, command } from '../database/questions.ts';
+import { inTransaction, sql } from '../database/sql.ts';
+import type { Statement } from '../database/sql.ts';
 import { lostNotices } from '../process/metrics.ts';
-import { leaseAccount, lockAccounts, post, revenueAccount } from '../wallet/ledger.ts';
+import { leaseAccount, lockAccounts, postAll, revenueAccount } from '../wallet/ledger.ts';
+import type { Posting } from '../wallet/ledger.ts';
 import type { Lease } from '../wallet/lease.rows.ts';
 import { admit, isSameCharge, SETTLED_DIFFERENTLY } from './admission.service.ts';
 import type { Admission, Refusal, Report } from './admission.service.ts';
+import { insertEntries } from './entry.columns.ts';
 import type { StoredUsage } from './entry.columns.ts';
 import { settleLate } from './late-charge.service.ts';
 import { chargeOf, planSettlement, storableText } from './settlement.rules.ts';
@@ -20,7 +25,7 @@ import type {
   ReportedUsage,
   SettlementPlan,
 } from './settlement.rules.ts';
-import { claimRequests, earlierCharges, insertCharges, insertUsage } from './usage.rows.ts';
+import { claimRequests, earlierCharges, insertCharges } from './usage.rows.ts';
 import type { SettledCharge } from './usage.rows.ts';
 import { announceSettled } from './usage.events.ts';
 
@@ -63,8 +68,7 @@ export async function settleTogether(
 
 async function settleIn(em: EntityManager, reports: readonly Report[], revenue: string): Promise<Decided[]> {
   const lockMs = reports.length > 1 ? GROUP_LOCK_MS : ALONE_LOCK_MS;
-  await query(em, sql`select set_config('lock_timeout', ${lockMs.toString()}, true)`);
-  const { leases, admissions, isRepetition } = await admit(em, reports);
+  const { leases, admissions, isRepetition } = await admit(em, reports, lockMs);
   const times = await claimRequests(
     em,
     admissions.flatMap(({ candidates }) => candidates),
@@ -72,12 +76,10 @@ async function settleIn(em: EntityManager, reports: readonly Report[], revenue: 
   );
   const decided: Decided[] = [];
   for (const admission of admissions) decided.push(await decide(em, admission, times));
-  await settleCharges(em, { leases, revenue }, decided);
-  for (const { node, refusals } of decided) await storeAlarms(em, node.id, refusals);
-  await insertUsage(
-    em,
-    decided.flatMap(({ stored }) => stored),
-  );
+  const planned = await planCharges(em, leases, decided);
+  const [, rows] = await Promise.all([postCovered(em, planned, revenue), rowsOf(planned, decided)]);
+  const late = await postLate(em, planned, revenue);
+  await askAll(em, [...alarmsOf(decided), ...storing(late), ...rows].map(command));
   return decided;
 }
 
@@ -124,54 +126,52 @@ async function compareWithEarlier(
   return { duplicates: records.length - refusals.length, refusals };
 }
 
-/**
- * Posts the charges and stores how each was paid. One ledger transaction of each report contains all charges
- * that leases pay; each late charge has a ledger transaction of its own.
- */
-async function settleCharges(
+/** The new charges of a report, and how they are paid. */
+interface Planned {
+  node: Report['node'];
+  charges: readonly Charge[];
+  plan: SettlementPlan;
+  /** Id of the ledger transaction of the charges that leases pay. */
+  transactionId: string;
+}
+
+/** Locks the accounts of the leases, and plans how the new charges are paid. */
+async function planCharges(
   em: EntityManager,
-  { leases, revenue }: { leases: ReadonlyMap<string, Lease>; revenue: string },
+  leases: ReadonlyMap<string, Lease>,
   decided: readonly Decided[],
-): Promise<void> {
+): Promise<Planned[]> {
   const batches = decided.flatMap(({ node, stored }) => {
     const charges = stored.flatMap(({ usage }) => chargeOf(usage) ?? []);
     return charges.length === 0 ? [] : [{ node, charges }];
   });
-  if (batches.length === 0) return;
+  if (batches.length === 0) return [];
   const holdings = await readHoldings(em, leases);
-  const settledCharges: SettledCharge[] = [];
-  const debits: SettlementPlan['leaseDebits'][] = [];
-  for (const { node, charges } of batches) {
+  return batches.map(({ node, charges }) => {
     const plan = planSettlement(charges, holdings);
-    settledCharges.push(...(await postCovered(em, { node, charges, revenue }, plan)));
-    for (const charge of plan.late) settledCharges.push(await settleLate(em, { charge, node, revenue }));
-    debits.push(plan.leaseDebits);
-  }
-  await insertCharges(em, settledCharges);
-  await addToLeases(
+    return { node, charges, plan, transactionId: newId('txn') };
+  });
+}
+
+/** Posts the charges that leases pay, one ledger transaction for each report. */
+async function postCovered(em: EntityManager, planned: readonly Planned[], revenue: string): Promise<void> {
+  const paying = planned.filter(({ plan }) => plan.covered.length > 0);
+  const results = await postAll(
     em,
-    debits.flatMap((map) => [...map]),
+    paying.map((batch) => postingOf(batch, revenue)),
+    paying.map(({ transactionId }) => transactionId),
   );
+  for (const [at, { charges }] of paying.entries()) {
+    const outcome = results[at]?.outcome;
+    if (outcome !== 'POSTED')
+      throw new Error(`The settlement of ${charges[0]?.requestId} was not posted: ${outcome}.`);
+  }
 }
 
-/** The charges of a report, with its node and the account of revenue. */
-interface ChargeBatch {
-  node: Report['node'];
-  charges: readonly Charge[];
-  revenue: string;
-}
-
-/** Posts the charges that leases pay, and returns them. */
-async function postCovered(
-  em: EntityManager,
-  { node, charges, revenue }: ChargeBatch,
-  { covered, leaseDebits }: SettlementPlan,
-): Promise<SettledCharge[]> {
-  const [first] = charges;
-  if (!first || covered.length === 0) return [];
-  const result = await post(em, {
+function postingOf({ node, charges, plan: { covered, leaseDebits } }: Planned, revenue: string): Posting {
+  return {
     kind: 'USAGE',
-    reference: `settle:${first.requestId}`,
+    reference: `settle:${charges[0]?.requestId}`,
     actor: node,
     lines: [...leaseDebits].flatMap(([leaseId, { cash, gift }]) => [
       { account: leaseAccount(leaseId, 'CASH'), amount: -cash },
@@ -179,11 +179,43 @@ async function postCovered(
       { account: revenue, amount: cash + gift },
     ]),
     description: `${covered.length} ${covered.length === 1 ? 'request' : 'requests'}`,
-  });
-  if (result.outcome !== 'POSTED')
-    throw new Error(`The settlement of ${first.requestId} was not posted: ${result.outcome}.`);
-  const { transactionId } = result;
-  return covered.map((charge) => ({ ...charge, settlement: 'LEASE' as const, transactionId }));
+  };
+}
+
+/** Posts the charges that no lease can pay, each in a ledger transaction of its own, and returns them. */
+async function postLate(
+  em: EntityManager,
+  planned: readonly Planned[],
+  revenue: string,
+): Promise<SettledCharge[]> {
+  const charges: SettledCharge[] = [];
+  for (const { node, plan } of planned)
+    for (const charge of plan.late) charges.push(await settleLate(em, { charge, node, revenue }));
+  return charges;
+}
+
+/**
+ * SQL that stores the charges that leases pay, and the rows of the log, which the database is not asked for
+ * before they are posted. Triggers add the rows to the sums of their hours, so they are the last statement of
+ * a settlement: others with the same wallets or keys wait from here to the commit.
+ */
+async function rowsOf(planned: readonly Planned[], decided: readonly Decided[]): Promise<Statement[]> {
+  // The postings are sent first: this is computed while the database works on them.
+  await setImmediate();
+  const covered = planned.flatMap(({ plan, transactionId }) =>
+    plan.covered.map((charge) => ({ ...charge, settlement: 'LEASE' as const, transactionId })),
+  );
+  const debits = planned.flatMap(({ plan }) => [...plan.leaseDebits]);
+  const stored = decided.flatMap((one) => one.stored);
+  return [
+    ...storing(covered),
+    ...(debits.length === 0 ? [] : [addToLeases(debits)]),
+    ...(stored.length === 0 ? [] : [insertEntries(stored)]),
+  ];
+}
+
+function storing(charges: readonly SettledCharge[]): Statement[] {
+  return charges.length === 0 ? [] : [insertCharges(charges)];
 }
 
 /**
@@ -213,36 +245,31 @@ async function readHoldings(
   );
 }
 
-/** Adds number and sum of the new charges to the row of each lease. */
-async function addToLeases(
-  em: EntityManager,
+/** SQL that adds number and sum of the new charges to the row of each lease. */
+function addToLeases(
   debits: readonly (readonly [string, { cash: bigint; gift: bigint; count: number }])[],
-): Promise<void> {
-  if (debits.length === 0) return;
-  await query(
-    em,
-    sql`
+): Statement {
+  return sql`
     update wallet_lease l set charge_count = l.charge_count + d.count, charge_sum = l.charge_sum + d.sum
     from unnest(${debits.map(([id]) => id)}::text[], ${debits.map(([, { count }]) => count)}::integer[],
       ${debits.map(([, { cash, gift }]) => (cash + gift).toString())}::bigint[]) as d (id, count, sum)
-    where l.id = d.id`,
-  );
+    where l.id = d.id`;
 }
 
-/** Stores an alarm for each refused record. A second refusal of the same record stores nothing. */
-async function storeAlarms(em: EntityManager, nodeId: string, refusals: readonly Refusal[]): Promise<void> {
-  if (refusals.length === 0) return;
+/** SQL that stores an alarm for each refused record. A second refusal of the same record stores nothing. */
+function alarmsOf(decided: readonly Decided[]): Statement[] {
+  return decided.flatMap(({ node, refusals }) => (refusals.length === 0 ? [] : [alarms(node.id, refusals)]));
+}
+
+function alarms(nodeId: string, refusals: readonly Refusal[]): Statement {
   const journals = refusals.map(({ usage }) => usage.journalId);
   const seqs = refusals.map(({ usage: { seq } }) => (Number.isSafeInteger(seq) ? seq : null));
-  await query(
-    em,
-    sql`
+  return sql`
     insert into settlement_alarm (id, kind, node_id, request_id, journal_id, seq, reason)
       select id, 'REJECTED', ${nodeId}, request_id, journal_id, seq, reason
       from unnest(${refusals.map(() => newId('alm'))}::text[],
         ${refusals.map(({ usage }) => storableText(usage.requestId))}::text[],
         ${journals.map((id) => (id === null ? null : storableText(id)))}::text[], ${seqs}::bigint[],
         ${refusals.map(({ reason }) => reason)}::text[]) as r (id, request_id, journal_id, seq, reason)
-    on conflict do nothing`,
-  );
+    on conflict do nothing`;
 }

@@ -1,12 +1,12 @@
 /** Writes and reads rows of the usage log and of charges. Rows are written in bulk and never changed. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
+import { ask, askAll, command, question } from '../database/questions.ts';
+import type { Question } from '../database/questions.ts';
 import { query, sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
 import { bigintArray, timeArray } from '../database/number-array.ts';
 import { textArray } from '../database/text-array.ts';
-import { insertEntries } from './entry.columns.ts';
-import type { StoredUsage } from './entry.columns.ts';
 import { runsOf, storableTime } from './settlement.rules.ts';
 import type { Charge, JournalPosition, ReportedUsage } from './settlement.rules.ts';
 
@@ -54,11 +54,13 @@ export async function claimRequests(
  * Claims the requests and returns them; undefined if one of them is in the log. Cheaper than `on conflict`,
  * which looks for each id before it inserts it.
  */
-async function claimAll(em: EntityManager, claim: Statement): Promise<ClaimedRow[] | undefined> {
-  await query(em, sql`savepoint claim`);
+async function claimAll(em: EntityManager, claim: Statement): Promise<readonly ClaimedRow[] | undefined> {
   try {
-    const claimed = await query<ClaimedRow>(em, sql`${claim} ${RETURNING}`);
-    await query(em, sql`release savepoint claim`);
+    const [, claimed] = await askAll(em, [
+      command(sql`savepoint claim`),
+      question(sql`${claim} ${RETURNING}`, (rows: readonly ClaimedRow[]) => rows),
+      command(sql`release savepoint claim`),
+    ]);
     return claimed;
   } catch (error) {
     if (!isRepeated(error)) throw error;
@@ -99,19 +101,9 @@ function isRepeated(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION;
 }
 
-/**
- * Inserts the rows of claimed requests. Triggers add them to the sums of their hours, so this is the last
- * statement of a settlement: other batches with the same wallets or keys wait from here to the commit.
- */
-export async function insertUsage(em: EntityManager, stored: readonly StoredUsage[]): Promise<void> {
-  if (stored.length > 0) await query(em, insertEntries(stored));
-}
-
 /** Inserts the charges of requests that were just claimed. */
-export async function insertCharges(em: EntityManager, charges: readonly SettledCharge[]): Promise<void> {
-  await query(
-    em,
-    sql`
+export function insertCharges(charges: readonly SettledCharge[]): Statement {
+  return sql`
     insert into usage_charge (request_id, lease_id, journal_id, seq, amount, settlement, transaction_id)
     select * from unnest(${textArray(charges.map(({ requestId }) => requestId))}::text[],
       ${textArray(charges.map(({ leaseId }) => leaseId))}::text[],
@@ -119,8 +111,7 @@ export async function insertCharges(em: EntityManager, charges: readonly Settled
       ${bigintArray(charges.map(({ seq }) => seq))}::bigint[],
       ${bigintArray(charges.map(({ amount }) => amount))}::bigint[],
       ${textArray(charges.map(({ settlement }) => settlement))}::text[],
-      ${textArray(charges.map(({ transactionId }) => transactionId))}::text[])`,
-  );
+      ${textArray(charges.map(({ transactionId }) => transactionId))}::text[])`;
 }
 
 /** Charges that were settled before with one of the request ids. */
@@ -129,22 +120,19 @@ export async function earlierCharges(
   requestIds: readonly string[],
 ): Promise<EarlierCharge[]> {
   if (requestIds.length === 0) return [];
-  return readCharges(
+  return ask(
     em,
-    sql`select ${CHARGE} from usage_charge c where c.request_id = any(${textArray(requestIds)}::text[])`,
+    chargesThat(
+      sql`select ${CHARGE} from usage_charge c where c.request_id = any(${textArray(requestIds)}::text[])`,
+    ),
   );
 }
 
 /** Charges that were settled before with one of the journal positions. */
-export async function chargesAt(
-  em: EntityManager,
-  positions: readonly JournalPosition[],
-): Promise<EarlierCharge[]> {
-  if (positions.length === 0) return [];
+export function chargesAt(positions: readonly JournalPosition[]): Question<EarlierCharge[]> {
   const runs = runsOf(positions);
   // A node reports its charges without gaps, so that one look-up in the index is enough for all of them.
-  return readCharges(
-    em,
+  return chargesThat(
     sql`select ${CHARGE} from unnest(${textArray(runs.map(({ journalId }) => journalId))}::text[],
         ${runs.map(({ first }) => first)}::bigint[], ${runs.map(({ last }) => last)}::bigint[])
         as r (journal_id, first, last)
@@ -155,19 +143,22 @@ export async function chargesAt(
 
 const CHARGE = sql`c.request_id, c.journal_id, c.seq, c.lease_id, c.amount`;
 
-async function readCharges(em: EntityManager, statement: Statement): Promise<EarlierCharge[]> {
-  const rows = await query<{
-    request_id: string;
-    journal_id: string;
-    seq: string;
-    lease_id: string;
-    amount: string;
-  }>(em, statement);
-  return rows.map((row) => ({
-    requestId: row.request_id,
-    journalId: row.journal_id,
-    seq: Number(row.seq),
-    leaseId: row.lease_id,
-    amount: BigInt(row.amount),
-  }));
+interface ChargeRow {
+  request_id: string;
+  journal_id: string;
+  seq: string;
+  lease_id: string;
+  amount: string;
+}
+
+function chargesThat(statement: Statement): Question<EarlierCharge[]> {
+  return question(statement, (rows: readonly ChargeRow[]) =>
+    rows.map((row) => ({
+      requestId: row.request_id,
+      journalId: row.journal_id,
+      seq: Number(row.seq),
+      leaseId: row.lease_id,
+      amount: BigInt(row.amount),
+    })),
+  );
 }

@@ -4,7 +4,9 @@ import type { Micros } from '@gateway/shared/money';
 import type { Actor } from '../graphql/context.ts';
 import { newId } from '../database/ids.ts';
 import { bigintArray } from '../database/number-array.ts';
-import { query, queryOne, sql } from '../database/sql.ts';
+import { ask, askAll, question } from '../database/questions.ts';
+import type { Question } from '../database/questions.ts';
+import { query, sql } from '../database/sql.ts';
 
 /** Kind of credit: paid for, or given. */
 export type Bucket = 'CASH' | 'GIFT';
@@ -98,21 +100,39 @@ export function revenueAccount(owner: string): string {
  * Throws an Error, which is a bug of the caller, if the lines do not sum to zero or name an unknown account.
  */
 export async function post(em: EntityManager, posting: Posting): Promise<PostOutcome> {
+  return ask(em, posted(posting));
+}
+
+/**
+ * Posts one after another as `post` does, and returns the results in the same order. A posting that is posted
+ * gets the id of the same place.
+ */
+export async function postAll(
+  em: EntityManager,
+  postings: readonly Posting[],
+  ids: readonly string[],
+): Promise<PostOutcome[]> {
+  return askAll(
+    em,
+    postings.map((posting, at) => posted(posting, ids[at])),
+  );
+}
+
+function posted(posting: Posting, id = newId('txn')): Question<PostOutcome> {
   const lines = mergeLines(posting.lines);
   if (lines.reduce((sum, line) => sum + line.amount, 0n) !== 0n) {
     throw new Error(`The lines of ${posting.reference} do not sum to zero.`);
   }
-  const result = await queryOne<PostOutcome & { transactionId: string | null }>(
-    em,
-    sql`
+  const statement = sql`
     select transaction_id as "transactionId", outcome from ledger_post(
-      ${newId('txn')}, ${posting.kind}, ${posting.reference}, ${posting.actor.kind}, ${posting.actor.id},
+      ${id}, ${posting.kind}, ${posting.reference}, ${posting.actor.kind}, ${posting.actor.id},
       ${posting.description}, ${posting.reverses ?? null}, ${posting.input ?? describeLines(lines)},
         ${lines.map((line) => line.account)}::text[],
-      ${bigintArray(lines.map((line) => line.amount))}::bigint[], ${lines.map(() => newId('led'))}::text[])`,
-  );
-  if (!result) throw new Error('ledger_post returned nothing.');
-  return result;
+      ${bigintArray(lines.map((line) => line.amount))}::bigint[], ${lines.map(() => newId('led'))}::text[])`;
+  return question<PostOutcome, PostOutcome>(statement, ([result]) => {
+    if (!result) throw new Error('ledger_post returned nothing.');
+    return result;
+  });
 }
 
 /**

@@ -1,0 +1,78 @@
+/** Questions that are sent together have the answers and errors that they have one after another. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openMoney } from '../../test/money-fixture.ts';
+import type { Money } from '../../test/money-fixture.ts';
+import { ask, askAll, command, question } from './questions.ts';
+import type { Question } from './questions.ts';
+import { inTransaction, query, sql } from './sql.ts';
+import type { Statement } from './sql.ts';
+import { textArray } from './text-array.ts';
+
+let money: Money;
+beforeAll(async () => {
+  money = await openMoney();
+});
+afterAll(() => money.close());
+
+const rowsOf = (statement: Statement): Question<unknown[]> => question(statement, (rows) => [...rows]);
+const insert = (name: string): Statement =>
+  sql`insert into usage_request (request_id, at) values (${name}, 'epoch')`;
+
+describe('questions that are sent together', () => {
+  it('run in their order, and each gets its own rows', async () => {
+    const answers = await inTransaction(money.em(), (em) =>
+      askAll(em, [
+        rowsOf(sql`select request_id from usage_request where request_id = 'Oslo'`),
+        command(insert('Oslo')),
+        question(
+          sql`select request_id as name from usage_request`,
+          (rows: readonly { name: string }[]) => rows[0]?.name,
+        ),
+        rowsOf(sql`select 1 as one where false`),
+        rowsOf(sql`select n from generate_series(1, 3) as n`),
+      ]),
+    );
+    expect(answers).toEqual([[], undefined, 'Oslo', [], [{ n: 1 }, { n: 2 }, { n: 3 }]]);
+  });
+
+  it('are answered as well if there is one, and if there is none', async () => {
+    expect(await askAll(money.em(), [rowsOf(sql`select 1 as one`)])).toEqual([[{ one: 1 }]]);
+    expect(await askAll(money.em(), [])).toEqual([]);
+  });
+
+  it('send the values that a question alone sends', async () => {
+    const list = ['a,', null, '"'];
+    const values = sql`select ${null}::text as none, ${'"é" \\'}::text as text, ${7}::integer as number,
+      ${true}::boolean as flag, ${list}::text[] as list, ${textArray(list)}::text[] as bytes,
+      ${9_007_199_254_740_993n}::bigint as large`;
+    const alone = await ask(money.em(), rowsOf(values));
+    expect(await askAll(money.em(), [rowsOf(values), rowsOf(values)])).toEqual([alone, alone]);
+  });
+
+  it('fail with the error of the first that fails, and those after it do not run', async () => {
+    const em = money.em();
+    await em.begin();
+    await query(em, sql`savepoint before`);
+    const questions = [command(insert('Rome')), command(insert('Rome')), command(insert('Bern'))];
+    await expect(askAll(em, questions)).rejects.toMatchObject({ code: '23505' });
+    await query(em, sql`rollback to savepoint before`);
+    expect(
+      await ask(em, rowsOf(sql`select from usage_request where request_id in ('Rome', 'Bern')`)),
+    ).toEqual([]);
+    await em.commit();
+  });
+
+  it('are refused if a value cannot be sent, and the connection is as before', async () => {
+    const em = money.em();
+    await em.begin();
+    await expect(askAll(em, [command(sql`select ${{}}::text`)])).rejects.toThrow('A parameter is neither');
+    expect(await ask(em, rowsOf(sql`select 1 as one`))).toEqual([{ one: 1 }]);
+    await em.rollback();
+  });
+
+  it('fail if the connection ends before they are answered', async () => {
+    const questions = [command(sql`select pg_terminate_backend(pg_backend_pid())`), rowsOf(sql`select 1`)];
+    await expect(askAll(money.em(), questions)).rejects.toThrow();
+    expect(await ask(money.em(), rowsOf(sql`select 1 as one`))).toEqual([{ one: 1 }]);
+  });
+});

@@ -1,0 +1,99 @@
+/**
+ * Questions to the database that are sent together. Each one alone waits until this process reads the answer
+ * to the one before, which takes some ms while it works on something else.
+ * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING
+ */
+import { CompiledQuery } from 'kysely';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { Query } from 'pg';
+import type { Connection } from 'pg';
+import { parameterOf } from './array-literal.ts';
+import { query } from './sql.ts';
+import type { Statement } from './sql.ts';
+
+/** A statement, and how its rows are read. */
+export interface Question<Answer> {
+  statement: Statement;
+  read(rows: readonly unknown[]): Answer;
+}
+
+/** A question whose rows have the members of `Row`, as the statement selects them. */
+export function question<Row, Answer>(
+  statement: Statement,
+  read: (rows: readonly Row[]) => Answer,
+): Question<Answer> {
+  return { statement, read: (rows) => read(rows as readonly Row[]) };
+}
+
+/** A statement whose rows are not read. */
+export function command(statement: Statement): Question<undefined> {
+  return { statement, read: () => undefined };
+}
+
+/** The answer to one question, in the transaction of `em` if it has one. */
+export async function ask<Answer>(em: EntityManager, { statement, read }: Question<Answer>): Promise<Answer> {
+  return read(await query(em, statement));
+}
+
+/**
+ * The answers to the questions, which run one after another in the transaction of `em`. Throws the error of
+ * the first that fails; those after it do not run.
+ */
+export async function askAll<Answers extends readonly unknown[]>(
+  em: EntityManager,
+  questions: { readonly [At in keyof Answers]: Question<Answers[At]> },
+): Promise<Answers> {
+  const answers: unknown = questions.length === 0 ? [] : await answersTo(em, questions);
+  return answers as Answers;
+}
+
+async function answersTo(em: EntityManager, questions: readonly Question<unknown>[]): Promise<unknown[]> {
+  const message = messageOf(questions.map(({ statement }) => statement));
+  // Kysely passes the text of a statement to the driver, which accepts an object in its place.
+  const compiled = Object.assign({}, CompiledQuery.raw(''), { sql: message });
+  const { rows } = await em.getKysely().executeQuery<readonly unknown[]>(compiled);
+  return questions.map(({ read }, at) => read(rows[at] ?? []));
+}
+
+/** The rows of several statements, in the form in which Kysely reads a result. */
+interface Rows {
+  rows: unknown[][];
+}
+
+/** The driver gives one result alone, and several as a list. */
+type Results = { rows: unknown[] } | { rows: unknown[] }[];
+
+/** A query of the driver that sends several statements as one message. Awaiting it gives the rows of each. */
+function messageOf(statements: readonly Statement[]): Query & PromiseLike<Rows> {
+  const { promise, resolve, reject } = Promise.withResolvers<Rows>();
+  const message = new Query('', (error, results: Results) => {
+    if (error) reject(error);
+    else resolve({ rows: [results].flat().map(({ rows }) => rows) });
+  });
+  const parts = statements.map(({ text, values }) => ({ text, values: values.map(wireValue) }));
+  message.submit = (connection) => {
+    connection.stream.cork();
+    for (const part of parts) send(connection, part);
+    connection.sync();
+    connection.stream.uncork();
+  };
+  return Object.assign(message, { then: promise.then.bind(promise) });
+}
+
+type WireValue = Buffer | string | null;
+
+/** Sends a statement. PostgreSQL runs it, and answers after `sync` at the latest. */
+function send(connection: Connection, { text, values }: { text: string; values: WireValue[] }): void {
+  connection.parse({ name: '', text, types: [] }, true);
+  connection.bind({ values }, true);
+  connection.describe({ type: 'P' }, true);
+  connection.execute(null, true);
+}
+
+function wireValue(value: unknown): WireValue {
+  const parameter = parameterOf(value);
+  if (parameter === null || parameter === undefined) return null;
+  if (typeof parameter === 'string' || Buffer.isBuffer(parameter)) return parameter;
+  if (typeof parameter === 'number' || typeof parameter === 'boolean') return String(parameter);
+  throw new TypeError('A parameter is neither text, number, boolean, bytes nor a list of them.');
+}
