@@ -44,21 +44,31 @@ interface Known {
   /** Ids of the journals of each node, by node id. */
   journals: ReadonlyMap<string, ReadonlySet<string>>;
   leases: ReadonlyMap<string, Lease>;
-  wallets: ReadonlySet<string>;
+  /** The user of each wallet, by wallet id. */
+  owners: ReadonlyMap<string, string>;
   walletsOfKeys: ReadonlyMap<string, string>;
   earlier: readonly EarlierCharge[];
 }
 
+/** The admissions of several reports, and what was read for them. */
+export interface Admitted {
+  admissions: Admission[];
+  leases: ReadonlyMap<string, Lease>;
+  /** The user of each wallet, by wallet id. */
+  owners: ReadonlyMap<string, string>;
+  /** Whether a journal position of the reports was settled before. */
+  isRepetition: boolean;
+}
+
 /**
- * Locks the leases named in the reports and separates the records that can never be settled. Returns the
- * leases by id, for each report its admission, and whether a journal position of them was settled before.
- * Reports do not decide about each other. The transaction waits at most `lockMs` for a lock from here on.
+ * Locks the leases named in the reports and separates the records that can never be settled. Reports do not
+ * decide about each other. The transaction waits at most `lockMs` for a lock from here on.
  */
 export async function admit(
   em: EntityManager,
   reports: readonly Report[],
   lockMs: number,
-): Promise<{ leases: Map<string, Lease>; admissions: Admission[]; isRepetition: boolean }> {
+): Promise<Admitted> {
   const formed = reports.map(({ node, records }) => ({ node, ...byForm(records) }));
   const all = formed.flatMap(({ records }) => records);
   const [, leases, earlier, references] = await askAll(em, [
@@ -70,7 +80,7 @@ export async function admit(
   const known = { ...references, leases, earlier };
   const admissions = formed.map((report) => judge(report, known));
   await refuseBeyondGrant(em, leases, admissions);
-  return { leases, admissions, isRepetition: earlier.length > 0 };
+  return { admissions, leases, owners: references.owners, isRepetition: earlier.length > 0 };
 }
 
 /** Divides records into well-formed ones and refusals. */
@@ -92,6 +102,7 @@ function judge(
 ): Admission {
   const known: References = {
     ...others,
+    wallets: others.owners,
     journals: journals.get(node.id) ?? new Set(),
     settled: settledIn(records, earlierOnes),
   };
@@ -129,7 +140,7 @@ function referencesIn(records: readonly ReportedUsage[]): Question<Omit<Known, '
   const statement = sql`
     select 'journal' as kind, id, node_id as owner from node_journal
       where id = any(${unique(records.map((usage) => usage.journalId))}::text[])
-    union all select 'wallet', id, id from wallet
+    union all select 'wallet', id, user_id from wallet
       where id = any(${unique(records.map((usage) => usage.walletId))}::text[])
     union all select 'key', id, wallet_id from api_key
       where id = any(${unique(records.map((usage) => usage.keyId))}::text[])`;
@@ -147,7 +158,7 @@ function knownOf(rows: readonly ReferenceRow[]): Omit<Known, 'leases' | 'earlier
   const journals = Map.groupBy(byKind.get('journal') ?? [], ({ owner }) => owner);
   return {
     journals: new Map([...journals].map(([nodeId, list]) => [nodeId, new Set(list.map(({ id }) => id))])),
-    wallets: new Set(byKind.get('wallet')?.map(({ id }) => id)),
+    owners: new Map(byKind.get('wallet')?.map(({ id, owner }) => [id, owner])),
     walletsOfKeys: new Map(byKind.get('key')?.map(({ id, owner }) => [id, owner])),
   };
 }

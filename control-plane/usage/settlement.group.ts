@@ -13,7 +13,7 @@ import { leaseAccount, lockAccounts, postAll, revenueAccount } from '../wallet/l
 import type { Posting } from '../wallet/ledger.ts';
 import type { Lease } from '../wallet/lease.rows.ts';
 import { admit, isSameCharge, SETTLED_DIFFERENTLY } from './admission.service.ts';
-import type { Admission, Refusal, Report } from './admission.service.ts';
+import type { Admission, Admitted, Refusal, Report } from './admission.service.ts';
 import { insertEntries } from './entry.columns.ts';
 import type { StoredUsage } from './entry.columns.ts';
 import { settleLate } from './late-charge.service.ts';
@@ -59,16 +59,22 @@ export async function settleTogether(
   reports: readonly Report[],
   earner = reports[0]?.node.id ?? '',
 ): Promise<ReportAnswer[]> {
-  const decided = await inTransaction(em, (inner) => settleIn(inner, reports, revenueAccount(earner)));
+  const { decided, owners } = await inTransaction(em, (inner) =>
+    settleIn(inner, reports, revenueAccount(earner)),
+  );
   const settled = decided.flatMap(({ stored }) => stored.map(({ usage }) => usage));
   // The reports are settled. An error here must not tell the nodes that they are not.
-  await announceSettled(em, settled).catch(() => lostNotices.inc());
+  await announceSettled(em, settled, owners).catch(() => lostNotices.inc());
   return decided.map(({ answer }) => answer);
 }
 
-async function settleIn(em: EntityManager, reports: readonly Report[], revenue: string): Promise<Decided[]> {
+async function settleIn(
+  em: EntityManager,
+  reports: readonly Report[],
+  revenue: string,
+): Promise<Pick<Admitted, 'owners'> & { decided: Decided[] }> {
   const lockMs = reports.length > 1 ? GROUP_LOCK_MS : ALONE_LOCK_MS;
-  const { leases, admissions, isRepetition } = await admit(em, reports, lockMs);
+  const { admissions, leases, owners, isRepetition } = await admit(em, reports, lockMs);
   const times = await claimRequests(
     em,
     admissions.flatMap(({ candidates }) => candidates),
@@ -80,7 +86,7 @@ async function settleIn(em: EntityManager, reports: readonly Report[], revenue: 
   const [, rows] = await Promise.all([postCovered(em, planned, revenue), rowsOf(planned, decided)]);
   const late = await postLate(em, planned, revenue);
   await askAll(em, [...alarmsOf(decided), ...storing(late), ...rows].map(command));
-  return decided;
+  return { decided, owners };
 }
 
 /** Decides about a report whose new requests are claimed: `times` has their stored times by request id. */

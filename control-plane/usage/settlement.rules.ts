@@ -64,7 +64,7 @@ export interface References {
   leases: ReadonlyMap<string, Lease>;
   /** Ids of requests that were settled before with the same charge. */
   settled: ReadonlySet<string>;
-  wallets: ReadonlySet<string>;
+  wallets: Pick<ReadonlySet<string>, 'has'>;
   walletsOfKeys: ReadonlyMap<string, string>;
 }
 
