@@ -4,12 +4,14 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Micros } from '@gateway/shared/money';
 import { newId } from '../database/ids.ts';
 import { askAll, command } from '../database/questions.ts';
+import type { Question } from '../database/questions.ts';
 import { inTransaction, sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
 import { lostNotices } from '../process/metrics.ts';
-import { leaseAccount, lockAccounts, postAll, revenueAccount } from '../wallet/ledger.ts';
+import { leaseAccount, lockedAccounts, postAll, revenueAccount } from '../wallet/ledger.ts';
 import type { Posting } from '../wallet/ledger.ts';
 import type { Lease } from '../wallet/lease.rows.ts';
 import { admit, isSameCharge, SETTLED_DIFFERENTLY } from './admission.service.ts';
@@ -75,14 +77,14 @@ async function settleIn(
 ): Promise<Pick<Admitted, 'owners'> & { decided: Decided[] }> {
   const lockMs = reports.length > 1 ? GROUP_LOCK_MS : ALONE_LOCK_MS;
   const { admissions, leases, owners, isRepetition } = await admit(em, reports, lockMs);
-  const times = await claimRequests(
+  const { times, answer: holdings } = await claimRequests(
     em,
     admissions.flatMap(({ candidates }) => candidates),
-    isRepetition,
+    { isRepetition, also: lockedHoldings(leases) },
   );
   const decided: Decided[] = [];
   for (const admission of admissions) decided.push(await decide(em, admission, times));
-  const planned = await planCharges(em, leases, decided);
+  const planned = planCharges(decided, holdings);
   const [, rows] = await Promise.all([postCovered(em, planned, revenue), rowsOf(planned, decided)]);
   const late = await postLate(em, planned, revenue);
   await askAll(em, [...alarmsOf(decided), ...storing(late), ...rows].map(command));
@@ -141,21 +143,11 @@ interface Planned {
   transactionId: string;
 }
 
-/** Locks the accounts of the leases, and plans how the new charges are paid. */
-async function planCharges(
-  em: EntityManager,
-  leases: ReadonlyMap<string, Lease>,
-  decided: readonly Decided[],
-): Promise<Planned[]> {
-  const batches = decided.flatMap(({ node, stored }) => {
+function planCharges(decided: readonly Decided[], holdings: ReadonlyMap<string, LeaseHolding>): Planned[] {
+  return decided.flatMap(({ node, stored }) => {
     const charges = stored.flatMap(({ usage }) => chargeOf(usage) ?? []);
-    return charges.length === 0 ? [] : [{ node, charges }];
-  });
-  if (batches.length === 0) return [];
-  const holdings = await readHoldings(em, leases);
-  return batches.map(({ node, charges }) => {
-    const plan = planSettlement(charges, holdings);
-    return { node, charges, plan, transactionId: newId('txn') };
+    if (charges.length === 0) return [];
+    return [{ node, charges, plan: planSettlement(charges, holdings), transactionId: newId('txn') }];
   });
 }
 
@@ -228,17 +220,20 @@ function storing(charges: readonly SettledCharge[]): Statement[] {
  * Locks the accounts of the leases and returns their balances, by lease id. Accounts are credited only when
  * the lease is granted: one without a grant is left out, because it stays empty.
  */
-async function readHoldings(
-  em: EntityManager,
-  leases: ReadonlyMap<string, Lease>,
-): Promise<Map<string, LeaseHolding>> {
-  const balances = await lockAccounts(
-    em,
+function lockedHoldings(leases: ReadonlyMap<string, Lease>): Question<Map<string, LeaseHolding>> {
+  const { statement, read } = lockedAccounts(
     [...leases.values()].flatMap(({ id, cash, gift }) => [
       ...(cash > 0n ? [leaseAccount(id, 'CASH')] : []),
       ...(gift > 0n ? [leaseAccount(id, 'GIFT')] : []),
     ]),
   );
+  return { statement, read: (rows) => holdingsOf(leases, read(rows)) };
+}
+
+function holdingsOf(
+  leases: ReadonlyMap<string, Lease>,
+  balances: ReadonlyMap<string, Micros>,
+): Map<string, LeaseHolding> {
   return new Map(
     [...leases.values()].map((lease) => [
       lease.id,

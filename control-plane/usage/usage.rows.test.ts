@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
+import { question } from '../database/questions.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import type { ReportedUsage } from './settlement.rules.ts';
 import { claimRequests } from './usage.rows.ts';
@@ -15,6 +16,18 @@ beforeAll(async () => {
   money = await openMoney();
 });
 afterAll(() => money.close());
+
+/** Claims the requests and returns their times. */
+async function claim(
+  em: EntityManager,
+  records: readonly ReportedUsage[],
+  isRepetition = false,
+): Promise<Map<string, string>> {
+  const also = question(sql`select 7 as seven`, ([row]: readonly { seven: number }[]) => row?.seven);
+  const { times, answer } = await claimRequests(em, records, { isRepetition, also });
+  expect(answer).toBe(7);
+  return times;
+}
 
 /** SQL that inserts the id of a request, as settlement does first. */
 const insertId = ({ requestId }: ReportedUsage) =>
@@ -48,7 +61,7 @@ it.each([
     for (const em of [holder, batch, probe]) await em.begin();
     await query(holder, insertId(held));
     const waits = await waitsOf(batch);
-    const claimed = claimRequests(
+    const claimed = claim(
       batch,
       order.flatMap((at) => records[at] ?? []),
     );
@@ -73,7 +86,7 @@ it.each([false, true])(
     await query(money.em(), insertId(repeated));
     const em = money.em();
     await em.begin();
-    const claimed = await claimRequests(em, [first, repeated, last], isKnown);
+    const claimed = await claim(em, [first, repeated, last], isKnown);
     await em.commit();
     expect([...claimed.keys()].toSorted()).toEqual([first.requestId, last.requestId]);
     const stored = await query(
@@ -91,7 +104,7 @@ it('claimRequests leaves out a request that another transaction commits while it
   for (const em of [holder, batch]) await em.begin();
   await query(holder, insertId(held));
   const waits = await waitsOf(batch);
-  const claimed = claimRequests(batch, records);
+  const claimed = claim(batch, records);
   await expect.poll(waits).toEqual({ is: true });
   await holder.commit();
   expect([...(await claimed).keys()].toSorted()).toEqual([first.requestId, last.requestId]);
@@ -109,7 +122,7 @@ it('claimRequests throws other errors than a repetition unchanged', async () => 
   for (const em of [holder, batch]) await em.begin();
   await query(holder, insertId(records[1]));
   await query(batch, sql`set local lock_timeout = '1ms'`);
-  await expect(claimRequests(batch, records)).rejects.toMatchObject({ code: '55P03' });
+  await expect(claim(batch, records)).rejects.toMatchObject({ code: '55P03' });
   await batch.rollback();
   await holder.rollback();
 });

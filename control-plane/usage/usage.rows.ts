@@ -31,37 +31,52 @@ export interface EarlierCharge {
   amount: Micros;
 }
 
-/**
- * Claims the ids of requests that are not in the log yet, and returns their stored times by request id.
- * `usage_request` makes request ids unique, which the log, partitioned by time, cannot. The stored time is
- * bounded by the grant of the lease and now, regardless of the node's clock, so that a request counts for no
- * month before the one whose spend limit its lease was taken from. Call it in a transaction; `isRepetition`
- * if some of the requests are known to be in the log.
- */
-export async function claimRequests(
-  em: EntityManager,
-  records: readonly ReportedUsage[],
-  isRepetition = false,
-): Promise<Map<string, string>> {
-  if (records.length === 0) return new Map();
-  const claim = claimOf(records);
-  const claimed = isRepetition ? undefined : await claimAll(em, claim);
-  if (claimed) return timesOf(claimed);
-  return timesOf(await query<ClaimedRow>(em, sql`${claim} on conflict (request_id) do nothing ${RETURNING}`));
+/** Options of a claim. */
+interface ClaimOptions<Answer> {
+  /** Whether some of the requests are known to be in the log. */
+  isRepetition: boolean;
+  /** A question that is asked after the requests are claimed. */
+  also: Question<Answer>;
 }
 
 /**
- * Claims the requests and returns them; undefined if one of them is in the log. Cheaper than `on conflict`,
- * which looks for each id before it inserts it.
+ * Claims the ids of requests that are not in the log yet. Returns their stored times by request id, and the
+ * answer to the other question. `usage_request` makes request ids unique, which the log, partitioned by time,
+ * cannot. The stored time is bounded by the grant of the lease and now, regardless of the node's clock, so
+ * that a request counts for no month before the one whose spend limit its lease was taken from. Call it in a
+ * transaction.
  */
-async function claimAll(em: EntityManager, claim: Statement): Promise<readonly ClaimedRow[] | undefined> {
+export async function claimRequests<Answer>(
+  em: EntityManager,
+  records: readonly ReportedUsage[],
+  { isRepetition, also }: ClaimOptions<Answer>,
+): Promise<{ times: Map<string, string>; answer: Answer }> {
+  if (records.length === 0) return { times: new Map(), answer: await ask(em, also) };
+  const claim = claimOf(records);
+  const claimed = isRepetition ? undefined : await claimAll(em, claim, also);
+  if (claimed) return claimed;
+  const unknown = sql`${claim} on conflict (request_id) do nothing ${RETURNING}`;
+  const [times, answer] = await askAll(em, [question(unknown, timesOf), also]);
+  return { times, answer };
+}
+
+/**
+ * Claims the requests and returns their times; undefined if one of them is in the log. Cheaper than
+ * `on conflict`, which looks for each id before it inserts it.
+ */
+async function claimAll<Answer>(
+  em: EntityManager,
+  claim: Statement,
+  also: Question<Answer>,
+): Promise<{ times: Map<string, string>; answer: Answer } | undefined> {
   try {
-    const [, claimed] = await askAll(em, [
+    const [, times, , answer] = await askAll(em, [
       command(sql`savepoint claim`),
-      question(sql`${claim} ${RETURNING}`, (rows: readonly ClaimedRow[]) => rows),
+      question(sql`${claim} ${RETURNING}`, timesOf),
       command(sql`release savepoint claim`),
+      also,
     ]);
-    return claimed;
+    return { times, answer };
   } catch (error) {
     if (!isRepeated(error)) throw error;
   }

@@ -6,7 +6,7 @@ import { newId } from '../database/ids.ts';
 import { bigintArray } from '../database/number-array.ts';
 import { ask, askAll, question } from '../database/questions.ts';
 import type { Question } from '../database/questions.ts';
-import { query, sql } from '../database/sql.ts';
+import { sql } from '../database/sql.ts';
 
 /** Kind of credit: paid for, or given. */
 export type Bucket = 'CASH' | 'GIFT';
@@ -143,13 +143,17 @@ export async function lockAccounts(
   em: EntityManager,
   accounts: readonly string[],
 ): Promise<Map<string, Micros>> {
-  const rows = await query<{ id: string; balance: string }>(
-    em,
-    sql`select id, balance from ledger_lock(${[...accounts]}::text[])`,
-  );
-  const balances = new Map<string, Micros>(accounts.map((account) => [account, 0n]));
-  for (const row of rows) balances.set(row.id, BigInt(row.balance));
-  return balances;
+  return ask(em, lockedAccounts(accounts));
+}
+
+/** The question of `lockAccounts`. */
+export function lockedAccounts(accounts: readonly string[]): Question<Map<string, Micros>> {
+  const statement = sql`select id, balance from ledger_lock(${[...accounts]}::text[])`;
+  return question(statement, (rows: readonly { id: string; balance: string }[]) => {
+    const balances = new Map<string, Micros>(accounts.map((account) => [account, 0n]));
+    for (const row of rows) balances.set(row.id, BigInt(row.balance));
+    return balances;
+  });
 }
 
 function mergeLines(lines: readonly Line[]): Line[] {
