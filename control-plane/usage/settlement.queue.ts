@@ -24,9 +24,9 @@ export const GROUP_REPORTS_MAX = 16;
 const GROUP_RECORDS_ENOUGH = 800;
 /**
  * Maximum pause between two reports of such a group, in ms. The nodes of a settlement that has just ended
- * report again within a few ms of each other: a report that misses their group waits for the one after it.
+ * report again within some ms of each other: a report that misses their group waits for the one after it.
  */
-export const NEXT_REPORT_MS = 8;
+export const NEXT_REPORT_MS = 15;
 /**
  * Maximum wait for further reports, in ms: a settlement that waits for a lock must not delay the others. A
  * settlement that has run for longer is no reason to wait.
