@@ -3,6 +3,7 @@
  * need no parser. Pure.
  */
 import { BACKSLASH, COLON, QUOTE, SPACE, skipSpace, textOf } from './json-scan.ts';
+import { ownBytes } from './own-bytes.ts';
 
 /** Longest text that is searched for characters with a meaning, in bytes. */
 const TEXT_BYTES = 1024;
@@ -94,5 +95,6 @@ function surroundingsOf(event: Buffer, name: string, text: string): Surroundings
   const start = skipSpace(scannable, colon + 1);
   const end = start + quotedText.length;
   if (scannable.charCodeAt(colon) !== COLON || !scannable.startsWith(quotedText, start)) return undefined;
-  return { before: Buffer.from(event.subarray(0, start + 1)), after: Buffer.from(event.subarray(end - 1)) };
+  const around = ownBytes(Buffer.concat([event.subarray(0, start + 1), event.subarray(end - 1)]));
+  return { before: around.subarray(0, start + 1), after: around.subarray(start + 1) };
 }

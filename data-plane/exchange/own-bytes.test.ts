@@ -1,0 +1,27 @@
+/** Bytes that are kept for long share memory with each other alone. */
+import { describe, expect, it } from 'vitest';
+import { ownBytes } from './own-bytes.ts';
+
+const SLAB_BYTES = 4_096;
+
+describe('kept bytes', () => {
+  it('are equal to the slice or the text, and keep at most 4 kB of others', () => {
+    for (const text of ['', 'a', 'ä'.repeat(31), 'long '.repeat(1_000), '\u{1F600} \uD800'])
+      for (const bytes of [ownBytes(text), ownBytes(Buffer.from(text))]) {
+        expect(bytes).toEqual(Buffer.from(text));
+        expect(bytes.buffer.byteLength).toBeLessThanOrEqual(Math.max(SLAB_BYTES, bytes.length));
+      }
+  });
+
+  it('stay the same when others follow', () => {
+    const texts = Array.from({ length: 500 }, (_, at) => `${at} `.repeat(at % 60));
+    const kept = texts.map((text, at) => ownBytes(at % 2 === 0 ? text : Buffer.from(text)));
+    expect(kept.map(String)).toEqual(texts);
+  });
+
+  it('are not copied if they are long and alone already', () => {
+    const whole = Buffer.alloc(10_000, 7);
+    expect(ownBytes(whole)).toBe(whole);
+    expect(ownBytes(whole.subarray(1))).toEqual(Buffer.alloc(9_999, 7));
+  });
+});
