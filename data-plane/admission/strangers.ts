@@ -54,7 +54,8 @@ export class Strangers {
         return void socket.destroy();
       this.#connections.set(network, count);
       this.#sockets.set(socket, network);
-      socket.once('close', () => this.#forget(socket));
+      // Not `once`, which keeps three more objects for each connection.
+      socket.on('close', () => this.#forget(socket));
     });
   }
 

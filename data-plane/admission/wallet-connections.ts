@@ -26,7 +26,7 @@ export class WalletConnections {
     const known = this.#wallets.get(socket);
     if (known !== walletId) {
       if (isListed(plainAddress(socket.remoteAddress ?? ''), this.#trustedProxies)) return true;
-      if (known === undefined) socket.once('close', () => this.#remove(this.#wallets.get(socket)));
+      if (known === undefined) socket.on('close', () => this.#remove(this.#wallets.get(socket)));
       else this.#remove(known);
       this.#wallets.set(socket, walletId);
       this.#counts.set(walletId, (this.#counts.get(walletId) ?? 0) + 1);

@@ -10,8 +10,8 @@ describe('a cut', () => {
   it('keeps its first reason, and calls every listener once', () => {
     const cut = new Cut();
     const calls: unknown[] = [];
-    cut.onCut((reason) => calls.push(reason));
-    cut.onCut((reason) => calls.push(reason));
+    cut.onCut({ cut: (reason) => calls.push(reason) });
+    cut.onCut({ cut: (reason) => calls.push(reason) });
     expect(cut.reason).toBeUndefined();
     expect(() => cut.throwIfCut()).not.toThrow();
     cut.trigger(left);
@@ -24,30 +24,35 @@ describe('a cut', () => {
     const cut = new Cut();
     cut.trigger(left);
     const calls: unknown[] = [];
-    const stop = cut.onCut((reason) => calls.push(reason));
-    stop();
+    const listener = { cut: (reason: GatewayError) => calls.push(reason) };
+    cut.onCut(listener);
+    cut.offCut(listener);
     cut.trigger(stopped);
     expect(calls).toEqual([left]);
   });
 
-  it('does not call an unsubscribed listener', () => {
+  it('does not call a listener that was taken back, whether it came first or later', () => {
     const cut = new Cut();
-    const calls: unknown[] = [];
-    const stop = cut.onCut((reason) => calls.push(reason));
-    stop();
+    const calls: string[] = [];
+    const listener = (name: string) => ({ cut: () => calls.push(name) });
+    const [one, two, three] = [listener('one'), listener('two'), listener('three')];
+    for (const each of [one, two, three]) cut.onCut(each);
+    cut.offCut(one);
+    cut.offCut(three);
     cut.trigger(left);
-    expect(calls).toEqual([]);
+    expect(calls).toEqual(['two']);
   });
 
   it('calls every other listener if one unsubscribes during the cut', () => {
     const cut = new Cut();
     const calls: string[] = [];
-    const stops = ['one', 'two', 'three'].map((name) =>
-      cut.onCut(() => {
+    const listeners = ['one', 'two', 'three'].map((name) => ({
+      cut: () => {
         calls.push(name);
-        stops[0]?.();
-      }),
-    );
+        for (const other of listeners) cut.offCut(other);
+      },
+    }));
+    for (const listener of listeners) cut.onCut(listener);
     cut.trigger(left);
     expect(calls).toEqual(['one', 'two', 'three']);
   });

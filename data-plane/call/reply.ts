@@ -15,7 +15,8 @@ const keepConnection = (): boolean => false;
 /** One answer: collects headers until it begins, then writes bytes under backpressure. */
 export class Reply {
   readonly #response: ServerResponse;
-  readonly #headers: Record<string, string>;
+  /** Kept until the answer begins. */
+  #headers: Record<string, string>;
   #lateHeaders: (() => Record<string, string>) | undefined;
   #dropsRest = false;
   #mustClose = keepConnection;
@@ -97,6 +98,8 @@ export class Reply {
     if (this.#lateHeaders) Object.assign(this.#headers, this.#lateHeaders());
     this.#announceClose();
     this.#response.writeHead(status, this.#headers);
+    this.#headers = {};
+    this.#lateHeaders = undefined;
     this.#isChunked = this.#response.chunkedEncoding;
     // Node sends a chunk as four pieces, which takes more time than one.
     this.#response.chunkedEncoding = false;

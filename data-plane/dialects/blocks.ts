@@ -39,7 +39,9 @@ export class BlockSequence {
 
   /** Opens a block. A seal that is known already is passed to `close` again. */
   open(key: string, head: BlockHead, seal?: Seal): ChatEvent[] {
-    this.#entries.push({ key, head, text: '', waiting: [], closed: false });
+    const entry = { key, head, text: '', waiting: [], closed: false };
+    // A list that grows has room for 17 blocks as long as the stream is open, and most answers have one.
+    this.#entries = this.#entries.length === 0 ? [entry] : [...this.#entries, entry];
     return this.#emit(this.#entries.at(-1), {
       type: 'block-start',
       choice: this.#choice,

@@ -10,6 +10,7 @@ import {
 import type { CountFormat } from '../answers/count-tokens.ts';
 import { answerModels } from '../answers/models.ts';
 import { UNIMPLEMENTED_PATHS, answerUnimplemented } from '../answers/unimplemented.ts';
+import type { BilledEndpoint } from '../admission/admit.ts';
 import type { Credentials } from '../admission/authenticate.ts';
 import type { Call } from '../call/call.ts';
 import { dialectOf, notFound } from './endpoint.ts';
@@ -44,6 +45,13 @@ const RELAYED = [
   ...[TRANSCRIPTIONS, TRANSLATIONS, SPEECH, IMAGE_GENERATIONS, IMAGE_EDITS, RERANK, MODERATIONS],
 ];
 
+const LEGACY_COMPLETIONS = chatEndpoint({
+  family: 'completions',
+  credentials: 'bearer',
+  path: {},
+  format: (_call, services) => ({ inbound: services.completions, dialect: undefined }),
+});
+
 /** All rows of the table. */
 export const ENDPOINTS: readonly Endpoint[] = [
   chat('/v1/chat/completions', { family: 'chat_completions', credentials: 'bearer', dialect: 'openai-chat' }),
@@ -65,13 +73,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     family: 'completions',
     credentials: 'bearer',
     body: 'json',
-    answer: (call, services) =>
-      serveChat(call, services, {
-        family: 'completions',
-        credentials: 'bearer',
-        path: {},
-        format: () => ({ inbound: services.completions, dialect: undefined }),
-      }),
+    answer: (call, services) => serve(call, LEGACY_COMPLETIONS, services),
   },
   embeddings('/v1/embeddings', OPENAI),
   embeddings('/v2/embed', COHERE),
@@ -115,51 +117,40 @@ interface ChatRow {
 }
 
 function chat(path: string, { family, credentials, dialect }: ChatRow): Endpoint {
+  // Made once: a request keeps it as long as its answer is streamed.
+  const billed = chatEndpoint({ family, credentials, path: {}, format: formatOf(dialect) });
   return {
     method: 'POST',
     path,
     family,
     credentials,
     body: 'json',
-    answer: (call, services) =>
-      serveChat(call, services, {
-        family,
-        credentials,
-        path: {},
-        format: () => {
-          const { inbound } = dialectOf(services, dialect, call);
-          return { inbound, dialect };
-        },
-      }),
+    answer: (call, services) => serve(call, billed, services),
   };
 }
 
-interface ChatCall {
+interface ChatOptions {
   family: Family;
   credentials: Credentials;
   path: RequestPath;
-  format: () => ClientFormat;
+  format: (call: Call, services: Services) => ClientFormat;
 }
 
-function serveChat(
-  call: Call,
-  services: Services,
-  { family, credentials, path, format }: ChatCall,
-): Promise<void> {
-  return serve(
-    call,
-    {
-      family,
-      credentials,
-      open: async (read) => {
-        const client = format();
-        const state = stateContext(read, client.dialect);
-        const bytes = await read.body(CHAT_BODY_BYTES);
-        return openChat(client, { bytes, path, headers: read.headers, state });
-      },
+function chatEndpoint({ family, credentials, path, format }: ChatOptions): BilledEndpoint<Exchange> {
+  return {
+    family,
+    credentials,
+    open: async (call, services) => {
+      const client = format(call, services);
+      const state = stateContext(call, client.dialect);
+      const bytes = await call.body(CHAT_BODY_BYTES);
+      return openChat(client, { bytes, path, headers: call.headers, state });
     },
-    services,
-  );
+  };
+}
+
+function formatOf(dialect: DialectName): ChatOptions['format'] {
+  return (call, services) => ({ inbound: dialectOf(services, dialect, call).inbound, dialect });
 }
 
 function serveCompact(call: Call, services: Services): Promise<void> {
@@ -194,15 +185,13 @@ function generative(path: string): Endpoint {
       if (OTHER_VERBS.has(verb)) return answerUnimplemented(call, services);
       if (colon < 0 || (verb !== 'generateContent' && verb !== 'streamGenerateContent'))
         throw notFound(call.path);
-      return serveChat(call, services, {
+      const billed = chatEndpoint({
         family: 'generative_language',
         credentials: 'generative',
         path: { model, stream: verb === 'streamGenerateContent', query: call.query },
-        format: () => {
-          const { inbound, name } = dialectOf(services, 'google-generate', call);
-          return { inbound, dialect: name };
-        },
+        format: formatOf('google-generate'),
       });
+      return serve(call, billed, services);
     },
   };
 }

@@ -13,6 +13,7 @@ import { isValueOf } from '../state/replace-ids.ts';
 import { withHeadNames } from './head-names.ts';
 import { replaceMembers, scanMembers } from './json-members.ts';
 import { textOf } from './json-scan.ts';
+import { ownBytes } from './own-bytes.ts';
 
 /** Names that replace those of the upstream in an answer. */
 export interface AnswerNames {
@@ -27,6 +28,14 @@ const MEMBERS: Record<DialectName, Record<keyof AnswerNames, string>> = {
   'anthropic-messages': { id: 'id', model: 'model' },
   'google-generate': { id: 'responseId', model: 'modelVersion' },
 };
+
+/** The same in quotes, as they stand in the bytes of an answer. */
+const QUOTED = Object.fromEntries(
+  Object.entries(MEMBERS).map(([dialect, { id, model }]) => [
+    dialect,
+    { id: quoted(id), model: quoted(model) },
+  ]),
+) as Record<DialectName, Record<keyof AnswerNames, Buffer>>;
 
 /** A unique id for an answer, in the client format's shape. */
 export function newAnswerId(prefix: string): string {
@@ -67,7 +76,6 @@ export function withNames(
 
 /** A member whose value is replaced in each event that has it. Names and values are in quotes. */
 interface Replacement {
-  key: keyof AnswerNames;
   member: Buffer;
   own: Buffer;
   /** The upstream's value; undefined until an event contains it. */
@@ -76,29 +84,30 @@ interface Replacement {
 
 /** Names a mirrored stream. Costs two searches per event, and a copy of each event that has a name. */
 export class StreamNames {
-  readonly #replacements: readonly Replacement[];
+  readonly #id: Replacement | undefined;
+  readonly #model: Replacement | undefined;
 
-  constructor(dialect: DialectName, names: Partial<AnswerNames>) {
-    this.#replacements = (['id', 'model'] as const).flatMap((key) => {
-      const name = names[key];
-      return name === undefined ? [] : [{ key, member: quoted(MEMBERS[dialect][key]), own: quoted(name) }];
-    });
+  constructor(dialect: DialectName, { id, model }: Partial<AnswerNames>) {
+    this.#id = id === undefined ? undefined : { member: QUOTED[dialect].id, own: quoted(id) };
+    this.#model = model === undefined ? undefined : { member: QUOTED[dialect].model, own: quoted(model) };
   }
 
   /** The bytes of an event with our names; `events` are those that were decoded from the bytes. */
   replace(bytes: Buffer, events: readonly ChatEvent[]): Buffer {
     const start = events.find((event) => event.type === 'start');
-    let out = bytes;
-    for (const replacement of this.#replacements) {
-      if (start?.[replacement.key]) replacement.upstream = quoted(start[replacement.key]);
-      out = replaced(out, replacement);
-    }
-    return out;
+    const out = this.#id ? renamed(bytes, this.#id, start?.id) : bytes;
+    return this.#model ? renamed(out, this.#model, start?.model) : out;
   }
 }
 
+/** The bytes with our value of a member. `started` is the upstream's value if the event begins the answer. */
+function renamed(bytes: Buffer, replacement: Replacement, started: string | undefined): Buffer {
+  if (started) replacement.upstream = quoted(started);
+  return replaced(bytes, replacement);
+}
+
 function quoted(text: string): Buffer {
-  return Buffer.from(JSON.stringify(text));
+  return ownBytes(JSON.stringify(text));
 }
 
 function replaced(bytes: Buffer, { member, own, upstream }: Replacement): Buffer {

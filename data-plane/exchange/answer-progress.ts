@@ -65,7 +65,10 @@ export function mayBeComplete({ done, begun, finished, choices }: AnswerProgress
 
 function withOutput(progress: AnswerProgress, choice: number): AnswerProgress {
   if (progress.begun.has(choice)) return progress;
-  return { ...progress, begun: new Set(progress.begun).add(choice), content: true };
+  // Nearly all answers have one choice, and their sets are the same.
+  const begun = progress.begun === NONE && choice === 0 ? FIRST : new Set(progress.begun).add(choice);
+  return { ...progress, begun, content: true };
 }
 
 const NONE: ReadonlySet<number> = new Set();
+const FIRST: ReadonlySet<number> = new Set([0]);

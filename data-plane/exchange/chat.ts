@@ -19,12 +19,13 @@ import type { ChatState, Rename, StateContext } from './chat-state.ts';
 import { openStream } from './stream-delivery.ts';
 import { checkChatLimits } from './chat-limits.ts';
 import type { Answer, Exchange } from './exchange.ts';
-import { nameDropped, refuseLosses } from './dropped.ts';
+import { refuseLosses } from './dropped.ts';
 import { lostPointers, quirkedBody } from './member-quirks.ts';
 import { reshapedRequest } from './message-quirks.ts';
 import type { ReshapedRequest } from './message-quirks.ts';
 import { mirrored, refusePriced, refuseStored, withoutUnknown } from './mirror.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
+import { ownBytes } from './own-bytes.ts';
 import { OutlinedRequest } from './outlined-request.ts';
 import { textOf } from './json-scan.ts';
 import { decodeMirrored, decodeWhole } from './read-whole.ts';
@@ -128,7 +129,6 @@ class ChatExchange implements Exchange {
   }
 
   outgoing(candidate: Candidate): OutgoingRequest {
-    const { prefix } = addressOf(candidate.provider);
     const { headers, request } = this.#parts;
     const quirks = quirksOf(candidate);
     const reshaped = quirks.length > 0 ? reshapedRequest(request.whole, quirks) : undefined;
@@ -141,8 +141,8 @@ class ChatExchange implements Exchange {
     const accept = this.streamed ? 'text/event-stream' : 'application/json';
     return {
       method: 'POST',
-      path: prefix + path,
-      body,
+      path: addressOf(candidate.provider).prefix + path,
+      body: this.streamed ? ownBytes(body) : body,
       headers: {
         'content-type': 'application/json',
         ...outgoingHeaders(candidate, headers, accept),
@@ -286,7 +286,7 @@ class ChatExchange implements Exchange {
       keepAlive: array ? '\n' : format.inbound.keepAlive,
       streamError: (error) =>
         encoder?.push({ type: 'error', error }) ?? format.inbound.encodeStreamError(error),
-      beforeHeaders: (reply) => nameDropped(dropped, reply),
+      dropped,
     };
   }
 

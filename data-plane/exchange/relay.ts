@@ -12,7 +12,7 @@ import type { AnsweredAttempt, Candidate } from '../upstreams/attempt.ts';
 import { addressOf } from '../upstreams/connections.ts';
 import type { OutgoingRequest, UpstreamAnswer } from '../upstreams/send.ts';
 import { withNames } from './answer-names.ts';
-import { nameDropped, refuseLosses } from './dropped.ts';
+import { refuseLosses } from './dropped.ts';
 import { refusePriced, refuseStored, unknownOf } from './mirror.ts';
 import { openStream } from './stream-delivery.ts';
 import type { StreamOptions } from './stream-delivery.ts';
@@ -132,7 +132,7 @@ class RelayExchange implements Exchange {
       contentType: 'text/event-stream; charset=utf-8',
       keepAlive: KEEP_ALIVE,
       streamError,
-      beforeHeaders: (reply) => nameDropped(this.#dropped, reply),
+      dropped: this.#dropped,
     };
   }
 
@@ -142,7 +142,7 @@ class RelayExchange implements Exchange {
       contentType,
       keepAlive: '',
       streamError: () => undefined,
-      beforeHeaders: (reply) => nameDropped(this.#dropped, reply),
+      dropped: this.#dropped,
     };
   }
 }

@@ -8,6 +8,8 @@ import type { TokenCounts } from '@gateway/shared/records';
 import type { Bill } from '../bill.ts';
 import type { Reply } from '../call/reply.ts';
 import type { AnsweredAttempt } from '../upstreams/attempt.ts';
+import type { Consumer } from '../upstreams/decoded-body.ts';
+import { nameDropped } from './dropped.ts';
 import type { Answer } from './exchange.ts';
 
 /** Silence after which the status line, then a keep-alive, is sent, in ms. */
@@ -47,8 +49,8 @@ export interface StreamOptions {
   keepAlive: string;
   /** The last bytes of a stream that fails; undefined if the format has none. */
   streamError(error: GatewayError): string | undefined;
-  /** Sets headers of the answer. */
-  beforeHeaders(reply: Reply): void;
+  /** The parts of the request that were left out, for a header of the answer. */
+  dropped: readonly string[];
 }
 
 /**
@@ -56,18 +58,28 @@ export interface StreamOptions {
  * `upstream_…` before that, while another upstream may still be asked.
  */
 export function openStream(attempt: AnsweredAttempt, options: StreamOptions): Promise<Answer> {
-  const delivery = new StreamDelivery(attempt, options);
-  return delivery.opened;
+  return new Promise((resolve, reject) => {
+    attempt.answer.forgetHeaders();
+    attempt.answer.consume(new StreamDelivery(attempt, options, { resolve, reject }));
+  });
 }
 
-class StreamDelivery implements Answer {
-  readonly opened: Promise<Answer>;
+/** Settles a promise. */
+interface Settling<Value> {
+  resolve(value: Value): void;
+  reject(error: GatewayError): void;
+}
+
+/** A stream may stay open for long, so that it keeps nothing that it does not need any more. */
+class StreamDelivery implements Answer, Consumer {
   readonly #attempt: AnsweredAttempt;
   readonly #options: StreamOptions;
   readonly #silenceTimer: NodeJS.Timeout;
-  readonly #firstContentTimer: NodeJS.Timeout;
-  readonly #opening = Promise.withResolvers<Answer>();
-  readonly #completing = Promise.withResolvers<void>();
+  #firstContentTimer: NodeJS.Timeout | undefined;
+  /** Undefined once the answer is open or has failed. */
+  #opening: Settling<Answer> | undefined;
+  /** Undefined until the answer is delivered. */
+  #completing: Settling<void> | undefined;
   /** Bytes that arrived before the answer was opened. */
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
@@ -75,22 +87,29 @@ class StreamDelivery implements Answer {
   #bill: Bill | undefined;
   /** Whether content was written to the client: from then on a client that leaves is charged. */
   #relayed = false;
-  #ended = false;
+  /** How the upstream's stream has ended: with this failure, or properly. */
+  #ended: { error: GatewayError | undefined } | undefined;
 
-  constructor(attempt: AnsweredAttempt, options: StreamOptions) {
+  constructor(attempt: AnsweredAttempt, options: StreamOptions, opening: Settling<Answer>) {
     this.#attempt = attempt;
     this.#options = options;
-    this.opened = this.#opening.promise;
-    // A failure rejects both promises, and `deliver` may not have been called yet.
-    this.#completing.promise.catch(() => undefined);
+    this.#opening = opening;
     const { firstContentMs } = attempt.candidate.provider.timeouts;
     this.#silenceTimer = setTimeout(() => this.#keepAlive(), SILENCE_MS);
     this.#firstContentTimer = setTimeout(() => attempt.answer.abort(timedOut()), firstContentMs);
-    attempt.answer.consume({
-      data: (chunk) => this.#take(options.machine.push(chunk)),
-      end: () => this.#take(options.machine.end()),
-      fail: (error) => this.#fail(error),
-    });
+  }
+
+  data(chunk: Buffer): void {
+    this.#take(this.#options.machine.push(chunk));
+  }
+
+  end(): void {
+    this.#take(this.#options.machine.end());
+  }
+
+  fail(error: GatewayError): void {
+    if (this.#ended) return;
+    this.#end(error);
   }
 
   get routeId(): string {
@@ -98,14 +117,14 @@ class StreamDelivery implements Answer {
   }
 
   async deliver(reply: Reply, bill: Bill): Promise<void> {
-    const { machine, contentType, beforeHeaders, streamError } = this.#options;
-    beforeHeaders(reply);
+    const { machine, contentType, dropped, streamError } = this.#options;
+    nameDropped(dropped, reply);
     reply.begin(200, contentType);
     this.#reply = reply;
     this.#bill = bill;
-    for (const bytes of this.#waiting) this.#write(reply, bytes);
+    this.#writeWaiting(reply);
     try {
-      await this.#completing.promise;
+      await this.#completed();
       this.#attempt.counted(machine.tokens);
       bill.count(machine.tokens, machine.losses);
       await bill.commit('DELIVERED');
@@ -123,17 +142,23 @@ class StreamDelivery implements Answer {
     reply.end();
   }
 
+  /** Not a part of `deliver`, which would keep the bytes until the end of the stream. */
+  #writeWaiting(reply: Reply): void {
+    for (const bytes of this.#waiting) this.#write(reply, bytes);
+    this.#waiting = [];
+  }
+
   #take(bytes: Buffer): void {
     if (this.#ended) return;
     const { machine } = this.#options;
     if (bytes.length > 0) this.#emit(bytes);
     if (machine.failure) {
-      this.#fail(machine.failure);
+      this.fail(machine.failure);
       this.#attempt.answer.abort(machine.failure);
       return;
     }
-    if (machine.content) clearTimeout(this.#firstContentTimer);
-    if (machine.content || machine.done || this.#waitingBytes > WAITING_BYTES) this.#opening.resolve(this);
+    if (machine.content) this.#stopWaiting();
+    if (machine.content || machine.done || this.#waitingBytes > WAITING_BYTES) this.#open();
     if (machine.done) this.#complete();
   }
 
@@ -163,32 +188,51 @@ class StreamDelivery implements Answer {
 
   /** The bytes written so far always end with a whole event, so a keep-alive may follow them. */
   #keepAlive(): void {
-    this.#opening.resolve(this);
+    this.#open();
     this.#reply?.write(this.#options.keepAlive);
     this.#silenceTimer.refresh();
   }
 
   #complete(): void {
-    this.#stopTimers();
-    this.#attempt.settle();
-    this.#completing.resolve();
+    this.#end(undefined);
     const { answer } = this.#attempt;
     const tail = setTimeout(() => answer.abort(timedOut()), TAIL_MS);
     answer.onClose(() => clearTimeout(tail));
   }
 
-  #fail(error: GatewayError): void {
-    if (this.#ended) return;
-    this.#stopTimers();
-    this.#attempt.settle(error);
-    this.#opening.reject(error);
-    this.#completing.reject(error);
+  #open(): void {
+    this.#opening?.resolve(this);
+    this.#opening = undefined;
   }
 
-  #stopTimers(): void {
-    this.#ended = true;
+  /** Resolves when the upstream's stream has ended properly. Rejects with its failure. */
+  #completed(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#completing = { resolve, reject };
+      if (this.#ended) this.#settle(this.#ended.error);
+    });
+  }
+
+  #end(error: GatewayError | undefined): void {
+    this.#ended = { error };
     clearTimeout(this.#silenceTimer);
+    this.#stopWaiting();
+    this.#attempt.settle(error);
+    if (error) this.#opening?.reject(error);
+    this.#opening = undefined;
+    this.#settle(error);
+  }
+
+  #settle(error: GatewayError | undefined): void {
+    if (error) this.#completing?.reject(error);
+    else this.#completing?.resolve();
+  }
+
+  /** Stops the timer of the first content. */
+  #stopWaiting(): void {
+    if (this.#firstContentTimer === undefined) return;
     clearTimeout(this.#firstContentTimer);
+    this.#firstContentTimer = undefined;
   }
 }
 

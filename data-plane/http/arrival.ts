@@ -61,7 +61,7 @@ export function unknownExpectation(): GatewayError {
 const NO_QUERY = new URLSearchParams();
 
 /** Parts of the node that a new call uses. */
-interface Arrival {
+export interface Arrival {
   bodies: BodyParts;
   strangers: Strangers;
   walletConnections: WalletConnections;

@@ -10,6 +10,7 @@ import { LineLimit } from '@gateway/shared/line-limit';
 import type { RequestPace } from '@gateway/shared/request-pace';
 import { networkOf } from '../admission/addresses.ts';
 import { CORS_HEADERS, openCall, unknownExpectation, wrongHost } from './arrival.ts';
+import type { Arrival } from './arrival.ts';
 import { hasGenerativeKey } from '../admission/authenticate.ts';
 import type { BodyParts } from '../call/body.ts';
 import type { OpenCall } from '../call/call.ts';
@@ -53,7 +54,10 @@ export function buildServer(dependencies: ServerDependencies): FastifyInstance {
   const { log } = dependencies;
   const lines = linesOf(services, dependencies);
   const leaves = (): boolean => isLeaving(dependencies);
-  const node: Node = { services, dependencies, bodies, log, lines, leaves, fixed: new FixedPaths() };
+  const { strangers, walletConnections } = services;
+  const { trustedProxies } = dependencies.settings;
+  const arrival = { bodies, strangers, walletConnections, trustedProxies };
+  const node: Node = { services, dependencies, bodies, arrival, log, lines, leaves, fixed: new FixedPaths() };
   // One pace for all listeners: Fastify opens one for each address of a host name.
   const pace = paceOf(services, bodies);
   /** Answers a failure outside of the endpoint table. */
@@ -113,6 +117,8 @@ interface Node {
   services: Services;
   dependencies: ServerDependencies;
   bodies: BodyParts;
+  /** Parts of the node for new calls. */
+  arrival: Arrival;
   log: Log;
   /** Whether connections end with their next answer. */
   leaves: () => boolean;
@@ -213,7 +219,7 @@ async function handle(node: Node, endpoint: Endpoint, { request, response, rest 
     const config = readyNow(node.dependencies);
     call.reply.closeIf(node.leaves);
     checkContentType(call, endpoint.body);
-    await endpoint.answer({ ...call, config }, services, rest);
+    await endpoint.answer(Object.assign(call, { config }), services, rest);
   } catch (cause) {
     const error = asGatewayError(cause);
     code = error.code;
@@ -230,10 +236,7 @@ function refuseMethod(node: Node, allowed: readonly Method[], { request, respons
 }
 
 function openOf(node: Node, request: IncomingMessage, response: ServerResponse): OpenCall {
-  const { trustedProxies } = node.dependencies.settings;
-  const { bodies, services } = node;
-  const { strangers, walletConnections } = services;
-  return openCall(request, response, { bodies, strangers, walletConnections, trustedProxies });
+  return openCall(request, response, node.arrival);
 }
 
 /** The limit of log lines about failed requests. */

@@ -34,10 +34,14 @@ export function dialRealtime(
     const socket = connect(provider, provider.access ? await prepare(handshake) : handshake);
     const { upstreamModel, id: routeId } = candidate.route;
     return new Promise((resolve, reject) => {
-      const stopListening = call.cut.onCut((reason) => {
-        reject(reason);
-        socket.terminate();
-      });
+      const listener = {
+        cut: (reason: GatewayError) => {
+          reject(reason);
+          socket.terminate();
+        },
+      };
+      call.cut.onCut(listener);
+      const stopListening = (): void => call.cut.offCut(listener);
       socket.on('open', () => {
         // The upstream's first event may have arrived together with the handshake.
         socket.pause();

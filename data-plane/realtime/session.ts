@@ -7,7 +7,7 @@ import type { RawData } from 'ws';
 import { GatewayError, asGatewayError } from '@gateway/shared/failures';
 import type { TokenCounts } from '@gateway/shared/records';
 import type { Bill, ChargedOutcome } from '../bill.ts';
-import type { Cut } from '../call/cut.ts';
+import type { Cut, CutListener } from '../call/cut.ts';
 import { NO_TOKENS } from '../dialects/canonical.ts';
 import { parseObject } from '../dialects/fields.ts';
 import { forwardedEvent, errorEvent, readClientEvent, readServerEvent, refusalEvent } from './events.ts';
@@ -54,7 +54,7 @@ export function runSession(parts: SessionParts): Promise<void> {
   return new RealtimeSession(parts).finished;
 }
 
-class RealtimeSession {
+class RealtimeSession implements CutListener {
   readonly #parts: SessionParts;
   readonly #client: Side;
   readonly #upstream: Side;
@@ -63,7 +63,6 @@ class RealtimeSession {
   readonly #queue: Item[] = [];
   readonly #startedAt: number;
   readonly #timer: NodeJS.Timeout;
-  readonly #stopListening: () => void;
   #processing = false;
   #ended = false;
   #transcriptionOnly = false;
@@ -78,7 +77,7 @@ class RealtimeSession {
     this.#client = new Side(parts.client, parts.now);
     this.#upstream = new Side(parts.upstream, parts.now);
     this.#timer = setInterval(() => this.#check(), CHECK_EVERY_MS);
-    this.#stopListening = parts.cut.onCut((reason) => void this.#end(reason));
+    parts.cut.onCut(this);
     parts.client.on('message', (data, isBinary) => this.#fromClient(data, isBinary));
     // Also emitted after a refused frame, for which the socket has already sent the error event.
     parts.client.on('error', () => void this.#end(left()));
@@ -90,6 +89,10 @@ class RealtimeSession {
 
   get finished(): Promise<void> {
     return this.#finish.promise;
+  }
+
+  cut(reason: GatewayError): void {
+    void this.#end(reason);
   }
 
   #fromClient(data: RawData, isBinary: boolean): void {
@@ -213,7 +216,7 @@ class RealtimeSession {
     if (this.#ended) return;
     this.#ended = true;
     clearInterval(this.#timer);
-    this.#stopListening();
+    this.#parts.cut.offCut(this);
     this.#queue.length = 0;
     this.#upstream.close(1000);
     await Promise.all([...this.#responses.values()].map((response) => endUnfinished(response, failure)));

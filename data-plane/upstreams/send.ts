@@ -1,21 +1,16 @@
 /** Sends one request to an upstream and delivers its answer chunk by chunk, with pause, resume and abort. */
 import type { Readable } from 'node:stream';
-import { GatewayError, asGatewayError } from '@gateway/shared/failures';
+import { GatewayError } from '@gateway/shared/failures';
 import type { TimeoutsRecord } from '@gateway/shared/records';
 import type { Dispatcher } from 'undici';
-import type { Cut } from '../call/cut.ts';
+import type { Cut, CutListener } from '../call/cut.ts';
 import { Slab, isChunkingFair } from '../call/slab.ts';
 import { CHUNKS_PER_BODY, INTERIM_RESPONSES } from '../limits.ts';
+import { decoded } from './decoded-body.ts';
+import type { BodyDecoder, Consumer } from './decoded-body.ts';
 
 /** Limit of the bytes that are buffered before a consumer is attached. Above it, reading pauses. */
 const EARLY_BYTES = 64 * 1024;
-
-/** Decodes a body while it arrives. */
-export interface BodyDecoder {
-  push(chunk: Buffer): Buffer;
-  /** Called after the clean end of the body. Throws `upstream_failed` if the body is not complete. */
-  end(): Buffer;
-}
 
 /** The HTTP request to an upstream. */
 export interface OutgoingRequest {
@@ -24,13 +19,6 @@ export interface OutgoingRequest {
   headers: Record<string, string>;
   /** A stream can be sent only once. For a stream, the caller sets `content-length`. */
   body: Buffer | string | Readable | null;
-}
-
-/** Receives the body: `data` per network chunk, then exactly one of `end` and `fail`. */
-interface Consumer {
-  data(chunk: Buffer): void;
-  end(): void;
-  fail(error: GatewayError): void;
 }
 
 /**
@@ -58,12 +46,12 @@ interface PendingAnswer {
 }
 
 /** An upstream's answer. Until `consume` is called, up to EARLY_BYTES are buffered; then reading pauses. */
-export class UpstreamAnswer implements Dispatcher.DispatchHandler {
+export class UpstreamAnswer implements Dispatcher.DispatchHandler, CutListener {
   status = 0;
   headers: Record<string, string | string[] | undefined> = {};
-  readonly #pending: PendingAnswer;
-  /** Undefined while the constructor runs: the request may have been cut already. */
-  readonly #stopListening: (() => void) | undefined;
+  /** Undefined once status and headers have arrived, or never will. */
+  #pending: PendingAnswer | undefined;
+  readonly #cut: Cut;
   readonly #totalMs: number;
   readonly #startedAt = performance.now();
   #totalTimer: NodeJS.Timeout;
@@ -71,7 +59,7 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler {
   #pausedMs = 0;
   /** Start of the present pause; undefined if reading is not paused. */
   #pausedSince: number | undefined;
-  readonly #closeListeners: (() => void)[] = [];
+  #onClosed: (() => void) | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #consumer: Consumer | undefined;
   #decoder: BodyDecoder | undefined;
@@ -87,7 +75,13 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler {
     this.#pending = pending;
     this.#totalMs = timeouts.totalMs;
     this.#totalTimer = setTimeout(() => this.#checkTotalTime(), timeouts.totalMs);
-    this.#stopListening = cut.onCut((reason) => this.abort(reason));
+    this.#cut = cut;
+    cut.onCut(this);
+  }
+
+  /** Forgets the headers, which a stream would keep as long as it is open. Called once nobody needs them. */
+  forgetHeaders(): void {
+    this.headers = {};
   }
 
   /** Delivers the body decoded. Called before `consume`. */
@@ -97,42 +91,13 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler {
 
   /** Delivers the body to this consumer, beginning with the buffered chunks. Called once. */
   consume(receiver: Consumer): void {
-    const consumer = this.#decoder ? this.#decoded(receiver, this.#decoder) : receiver;
+    const consumer = this.#decoder ? decoded(receiver, this.#decoder, this) : receiver;
     this.#consumer = consumer;
     const early = this.#early;
     this.#early = [];
     for (const chunk of early) consumer.data(chunk);
     if (this.#ended) this.#finish(this.#ended.error);
     else if (this.#earlyBytes > EARLY_BYTES) this.resume();
-  }
-
-  /** An undecodable body fails, and its connection is closed. */
-  #decoded(consumer: Consumer, decoder: BodyDecoder): Consumer {
-    let isBroken = false;
-    const fail = (error: GatewayError): void => {
-      if (isBroken) return;
-      isBroken = true;
-      consumer.fail(error);
-    };
-    const deliver = (decode: () => Buffer): void => {
-      if (isBroken) return;
-      try {
-        const bytes = decode();
-        if (bytes.length > 0) consumer.data(bytes);
-      } catch (cause) {
-        const error = asGatewayError(cause);
-        this.abort(error);
-        fail(error);
-      }
-    };
-    return {
-      data: (chunk) => deliver(() => decoder.push(chunk)),
-      end: () => {
-        deliver(() => decoder.end());
-        if (!isBroken) consumer.end();
-      },
-      fail,
-    };
   }
 
   /** The whole body. Rejects if it exceeds `limitBytes` or CHUNKS_PER_BODY, or is not complete. */
@@ -189,10 +154,20 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler {
     this.#controller?.abort(error);
   }
 
+  cut(reason: GatewayError): void {
+    this.abort(reason);
+  }
+
   /** Calls the listener once, when the answer ends for any reason; immediately if it has already ended. */
   onClose(listener: () => void): void {
-    if (this.#ended) listener();
-    else this.#closeListeners.push(listener);
+    if (this.#ended) return listener();
+    const earlier = this.#onClosed;
+    this.#onClosed = earlier
+      ? () => {
+          earlier();
+          listener();
+        }
+      : listener;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -201,7 +176,7 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(
-    _controller: Dispatcher.DispatchController,
+    controller: Dispatcher.DispatchController,
     status: number,
     headers: UpstreamAnswer['headers'],
   ): void {
@@ -209,7 +184,10 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler {
     if (status < 200) return this.#countInterim();
     this.status = status;
     this.headers = headers;
-    this.#pending.resolve(this);
+    // The controller would keep a buffer for each name and value until the end of the answer.
+    controller.rawHeaders = null;
+    this.#pending?.resolve(this);
+    this.#pending = undefined;
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -246,9 +224,10 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler {
     if (!this.#ended) {
       this.#ended = { error };
       clearTimeout(this.#totalTimer);
-      this.#stopListening?.();
-      for (const listener of this.#closeListeners) listener();
-      if (this.status === 0) this.#pending.reject(error ?? failed('The upstream closed the connection.'));
+      this.#cut.offCut(this);
+      this.#onClosed?.();
+      this.#pending?.reject(error ?? failed('The upstream closed the connection.'));
+      this.#pending = undefined;
     }
     const consumer = this.#consumer;
     if (!consumer) return;

@@ -102,7 +102,8 @@ class ChoiceDecoder {
   readonly #calls = new ToolCallTracker();
   /** The `reasoning_details` so far of the open reasoning block. */
   #details: JsonObject[] = [];
-  #cited = new Set<string>();
+  /** The citations that were reported; undefined before the first one. */
+  #cited: Set<string> | undefined;
   /** Citations that came before the first text. */
   #waitingCitations: Citation[] = [];
   #audio = { data: '', transcript: '' };
@@ -280,12 +281,12 @@ class ChoiceDecoder {
   #citations(citations: Citation[]): ChatEvent[] {
     return citations.flatMap((citation) => {
       const fingerprint = JSON.stringify(citation);
-      if (this.#cited.has(fingerprint)) return [];
+      if (this.#cited?.has(fingerprint)) return [];
       if (!this.#blocks.isOpen('text')) {
         if (!this.#kinds.has('text')) this.#waitingCitations.push(citation);
         return [];
       }
-      this.#cited.add(fingerprint);
+      (this.#cited ??= new Set()).add(fingerprint);
       return this.#blocks.cite('text', citation);
     });
   }

@@ -5,7 +5,8 @@
 import { crc32 } from 'node:zlib';
 import { GatewayError } from '@gateway/shared/failures';
 import { Slab } from '../../call/slab.ts';
-import type { BodyDecoder, UpstreamAnswer } from '../send.ts';
+import type { BodyDecoder } from '../decoded-body.ts';
+import type { UpstreamAnswer } from '../send.ts';
 
 /** Maximum size of a message, in bytes. A chunk of an answer is much shorter. */
 const MESSAGE_BYTES = 16 * 1024 * 1024;
