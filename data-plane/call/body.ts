@@ -185,6 +185,8 @@ export class IncomingBody implements ArrivingBody {
     const settled = this.#settled;
     this.#settled = undefined;
     settled?.resolve(this.#slab.bytes());
+    // The reader has the bytes. An open stream would keep them until its end.
+    this.#slab = UNREAD;
   };
 
   /** Throws `body_too_large`, or `invalid_request` for too many chunks. */

@@ -100,6 +100,8 @@ export class Reply {
     this.#response.writeHead(status, this.#headers);
     this.#headers = {};
     this.#lateHeaders = undefined;
+    // The request's headers stay in `headers`. Node would keep their names as well until the end.
+    this.#response.req.rawHeaders = [];
     this.#isChunked = this.#response.chunkedEncoding;
     // Node sends a chunk as four pieces, which takes more time than one.
     this.#response.chunkedEncoding = false;

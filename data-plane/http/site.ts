@@ -106,15 +106,22 @@ function mayReadMetrics(
 
 /** Sends the description of the API, which caches keep and ask for again by its hash. */
 function description(version: string): SiteRoute['answer'] {
-  const body = JSON.stringify(openApiDocument(version));
-  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  let made: { body: string; etag: string } | undefined;
   return ({ headers, reply }) => {
+    // Most nodes are never asked for it, and it takes 1.7 MB.
+    made ??= describe(version);
+    const { body, etag } = made;
     reply.header('etag', etag);
     reply.header('cache-control', `public, max-age=${DESCRIPTION_SECONDS}`);
     const known = (headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
     if (known.includes(etag)) reply.empty(304);
     else reply.whole(200, 'application/json', body);
   };
+}
+
+function describe(version: string): { body: string; etag: string } {
+  const body = JSON.stringify(openApiDocument(version));
+  return { body, etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"` };
 }
 
 function sendStatus(reply: Reply, status: 200 | 503): void {
