@@ -68,6 +68,7 @@ async function open({ pool, keyId = 'key-1', source = 'API_KEY' }: BillOptions =
     ...{ id: `request-${last}`, method: 'POST', path: '/', query: new URLSearchParams(), headers: {} },
     ...{ address: '192.0.2.7', at: 7, startedAt: performance.now(), config: current, cut: new Cut(), reply },
     body: async () => Buffer.alloc(0),
+    pieces: async () => Buffer.alloc(0),
     incoming: makeIncoming(),
     identified: () => undefined,
     onEnd: () => undefined,

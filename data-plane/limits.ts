@@ -211,7 +211,7 @@ export const JSON_VALUES = 2_000_000;
 
 /** JSON bodies of at least this many bytes are read in outline first: a smaller one is parsed as fast. */
 export const OUTLINED_FROM_BYTES = 16 * KILOBYTE;
-/** Largest body that is read in outline, in bytes. Each process keeps as much memory for it. */
+/** Largest body that is read in outline, in bytes. Each process keeps twice as much address space for it. */
 export const OUTLINED_BYTES = 4 * MEGABYTE;
 /** Texts of more than this many bytes are left out of an outline. A shorter one costs less than its place. */
 export const LONG_TEXT_BYTES = 512;

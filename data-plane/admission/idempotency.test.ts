@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { asGatewayError, GatewayError } from '@gateway/shared/failures';
 import type { NodeRequestClaimAnswer, NodeRequestClaimInput } from '@gateway/shared/node-api';
 import type { Call } from '../call/call.ts';
+import { Pieces, piecesOf } from '../call/pieces.ts';
 import { RELEASED_KEYS_PER_MINUTE } from '../limits.ts';
 import { fingerprintBody, PENDING_RELEASES_MAX, RemoteIdempotencyStore, reserveKey } from './idempotency.ts';
 import type { FingerprintedCall, IdempotencyStore, IdempotencyStoreParts } from './idempotency.ts';
@@ -27,6 +28,7 @@ function callWith(headers: IncomingHttpHeaders): Call {
     ...{ headers, address: '192.0.2.7', at: 0, startedAt: 0, config: current, cut: new Cut() },
     reply: new Reply(new ServerResponse(incoming), {}),
     body: async () => Buffer.from(BODY),
+    pieces: async () => new Pieces([Buffer.from(BODY.slice(0, 2)), Buffer.from(BODY.slice(2))]),
     incoming: makeIncoming(),
     identified: () => undefined,
     onEnd: () => undefined,
@@ -71,6 +73,12 @@ describe('fingerprintBody', () => {
     const { call, fingerprint } = unreadCall('order-7');
     expect(String(await call.body(100))).toBe(BODY);
     expect(fingerprint()).toBe(digest(BODY));
+  });
+
+  it('returns the same digest for a body in pieces', async () => {
+    const { call, fingerprint } = unreadCall('a');
+    const bytes = piecesOf(await call.pieces(100));
+    expect([bytes.toString(), fingerprint()]).toEqual([BODY, digest(BODY)]);
   });
 
   it('takes the digest of a streamed body from the code that reads the stream', () => {

@@ -6,6 +6,8 @@ import { createHash } from 'node:crypto';
 import { GatewayError } from '@gateway/shared/failures';
 import type { NodeProcess, NodeRequestClaimAnswer, NodeRequestClaimInput } from '@gateway/shared/node-api';
 import type { Call } from '../call/call.ts';
+import { piecesOf } from '../call/pieces.ts';
+import type { Pieces } from '../call/pieces.ts';
 import type { Control } from '../control/client.ts';
 import { RELEASED_KEYS_PER_MINUTE } from '../limits.ts';
 import { ONLY_WORKER, partOf } from '../workers/worker.ts';
@@ -183,11 +185,16 @@ export function fingerprintBody(call: Call): FingerprintedCall | undefined {
     digest = sha256(bytes);
     return bytes;
   };
+  const pieces = async (limitBytes: number): Promise<Pieces> => {
+    const read = piecesOf(await call.pieces(limitBytes));
+    digest = sha256(read.whole());
+    return read;
+  };
   const setFingerprint = (value: string): void => {
     digest = value;
   };
   return {
-    call: { ...call, body, fingerprint: setFingerprint },
+    call: { ...call, body, pieces, fingerprint: setFingerprint },
     fingerprint: () => {
       if (digest === undefined) throw new Error(`the body of ${call.path} was not read`);
       return digest;

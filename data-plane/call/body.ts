@@ -4,11 +4,20 @@ import type { Socket } from 'node:net';
 import { GatewayError, asGatewayError } from '@gateway/shared/failures';
 import { CHUNKED_REFUSAL_MS, droppingMs, readingMs } from '@gateway/shared/refused-work';
 import type { RefusedWork } from '@gateway/shared/refused-work';
-import { CHUNKS_PER_BODY, CHUNK_COST_BYTES, DRAIN_BYTES, SMALL_BODY_BYTES } from '../limits.ts';
+import {
+  CHUNKS_PER_BODY,
+  CHUNK_COST_BYTES,
+  DRAIN_BYTES,
+  OUTLINED_BYTES,
+  SMALL_BODY_BYTES,
+} from '../limits.ts';
 import { hasLongRest } from './drain.ts';
+import { Gathered } from './gathered.ts';
+import type { Pieces } from './pieces.ts';
 import { bodyTooLarge, tooManyChunks, tooMuchRefused } from './refusals.ts';
 import type { SharedBudget } from './shared-budget.ts';
 import { Slab, isChunkingFair } from './slab.ts';
+import type { BodyBytes } from './slab.ts';
 import type { ArrivingBody, SlowBodies } from './slow-bodies.ts';
 
 /** The caller of a request, who pays for its body. */
@@ -26,7 +35,7 @@ export interface BodyParts {
 }
 
 /** The buffer of every body that is not read: most requests of some endpoints have none. */
-const UNREAD = new Slab(0);
+const UNREAD: BodyBytes = new Slab(0);
 
 /**
  * The body of one request. It is read once, whole or as a stream. Bodies above `SMALL_BODY_BYTES` are read
@@ -39,7 +48,7 @@ export class IncomingBody implements ArrivingBody {
   payer: Payer | undefined;
   readonly #request: IncomingMessage;
   readonly #parts: BodyParts;
-  #slab = UNREAD;
+  #collected = UNREAD;
   /** Announced number of bytes; 0 for a chunked body. */
   readonly #announced: number;
   #limitBytes = 0;
@@ -51,7 +60,7 @@ export class IncomingBody implements ArrivingBody {
   #isLong = false;
   /** Whether the answer of `afford` is awaited. */
   #isWaiting = false;
-  #settled: { resolve: (bytes: Buffer) => void; reject: (error: GatewayError) => void } | undefined;
+  #settled: { resolve: () => void; reject: (error: GatewayError) => void } | undefined;
 
   constructor(request: IncomingMessage, parts: BodyParts) {
     this.#request = request;
@@ -66,12 +75,24 @@ export class IncomingBody implements ArrivingBody {
    * the payer's refusal.
    */
   read(limitBytes: number): Promise<Buffer> {
+    const slab = new Slab(this.#announced || limitBytes);
+    return this.#read(limitBytes, slab, () => slab.bytes());
+  }
+
+  /** Like `read`. A body that may be read in outline stays in the pieces in which it arrives. */
+  readPieces(limitBytes: number): Promise<Buffer | Pieces> {
+    if (this.#announced <= SMALL_BODY_BYTES || this.#announced > OUTLINED_BYTES) return this.read(limitBytes);
+    const gathered = new Gathered(this.#announced);
+    return this.#read(limitBytes, gathered, () => gathered.pieces());
+  }
+
+  #read<Bytes>(limitBytes: number, collected: BodyBytes, result: () => Bytes): Promise<Bytes> {
     const refusal = this.#refusalUnread(limitBytes);
     if (refusal) return Promise.reject(refusal);
     this.#limitBytes = limitBytes;
-    this.#slab = new Slab(this.#announced || limitBytes);
+    this.#collected = collected;
     return new Promise((resolve, reject) => {
-      this.#settled = { resolve, reject };
+      this.#settled = { resolve: () => resolve(result()), reject };
       const request = this.#request;
       request.on('data', this.#take);
       request.on('end', this.#end);
@@ -146,7 +167,7 @@ export class IncomingBody implements ArrivingBody {
   /** Gives the memory back. Called when the answer has ended. */
   release(): void {
     this.#unwatch();
-    this.#slab.clear();
+    this.#collected.clear();
     if (this.#taken > 0) this.#parts.memory.give(this.payer?.walletId ?? '', this.#taken);
     this.#taken = 0;
   }
@@ -184,9 +205,9 @@ export class IncomingBody implements ArrivingBody {
     this.#unwatch();
     const settled = this.#settled;
     this.#settled = undefined;
-    settled?.resolve(this.#slab.bytes());
+    settled?.resolve();
     // The reader has the bytes. An open stream would keep them until its end.
-    this.#slab = UNREAD;
+    this.#collected = UNREAD;
   };
 
   /** Throws `body_too_large`, or `invalid_request` for too many chunks. */
@@ -197,23 +218,18 @@ export class IncomingBody implements ArrivingBody {
     if (this.#chunks > CHUNKS_PER_BODY || !isChunkingFair(this.#chunks, this.size)) throw tooManyChunks();
   }
 
-  /**
-   * Appends to the buffer. A long body counts the capacity of its buffer, and both buffers while it grows.
-   */
+  /** Keeps the chunk. A long body counts what it occupies, also for a moment while its buffer grows. */
   #append(chunk: Buffer): void {
-    const slab = this.#slab;
-    const before = slab.capacity;
-    const after = slab.capacityFor(chunk.length);
+    const collected = this.#collected;
     const walletId = this.payer?.walletId ?? '';
     const { memory } = this.#parts;
     if (this.#isLong) {
-      const isGrowing = after > before;
-      const missing = after + (isGrowing ? before : 0) + CHUNK_COST_BYTES - this.#taken;
+      const missing = collected.peakFor(chunk.length) + CHUNK_COST_BYTES - this.#taken;
       if (missing > 0 && !memory.take(walletId, missing)) throw shareUsedUp();
       this.#taken += Math.max(missing, 0);
     }
-    slab.append(chunk);
-    const spare = this.#taken - slab.capacity - CHUNK_COST_BYTES;
+    collected.append(chunk);
+    const spare = this.#taken - collected.capacity - CHUNK_COST_BYTES;
     if (spare <= 0) return;
     memory.give(walletId, spare);
     this.#taken -= spare;

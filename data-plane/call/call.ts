@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Config } from '../config/config.ts';
 import type { IncomingBody } from './body.ts';
 import type { Cut } from './cut.ts';
+import type { Pieces } from './pieces.ts';
 import type { Reply } from './reply.ts';
 
 /** One request. Its members are fixed when the request arrives. */
@@ -25,6 +26,8 @@ export interface Call {
   reply: Reply;
   /** Reads the whole body. Called at most once. */
   body(limitBytes: number): Promise<Buffer>;
+  /** Like `body`, which it replaces. A long body may be in pieces. */
+  pieces(limitBytes: number): Promise<Buffer | Pieces>;
   /** The body as it arrives, which `body` reads, and who pays for it. */
   readonly incoming: IncomingBody;
   /**

@@ -3,8 +3,20 @@ import { CHUNK_AVERAGE_BYTES, FIRST_BUFFER_BYTES, FREE_CHUNKS } from '../limits.
 
 const EMPTY = Buffer.alloc(0);
 
+/** Collects the chunks of a body. */
+export interface BodyBytes {
+  /** Number of bytes that are occupied. */
+  readonly capacity: number;
+  /** Number of bytes that are occupied at most while this many further bytes are appended. */
+  peakFor(bytes: number): number;
+  /** Appends the chunk: as it is, or a copy of it. */
+  append(chunk: Buffer): void;
+  /** Forgets the bytes. */
+  clear(): void;
+}
+
 /** The bytes of one body in their order. */
-export class Slab {
+export class Slab implements BodyBytes {
   #buffer: Buffer = EMPTY;
   #length = 0;
   readonly #largest: number;
@@ -19,7 +31,6 @@ export class Slab {
     return this.#length;
   }
 
-  /** Number of bytes that the slab occupies. */
   get capacity(): number {
     return this.#buffer.length;
   }
@@ -33,7 +44,11 @@ export class Slab {
     return Math.max(needed, Math.min(doubled, this.#largest));
   }
 
-  /** Appends a copy of the chunk. */
+  peakFor(bytes: number): number {
+    const after = this.capacityFor(bytes);
+    return after > this.capacity ? after + this.capacity : after;
+  }
+
   append(chunk: Buffer): void {
     // Keeps the first chunk as it is: most bodies have only one.
     if (this.#length === 0) this.#buffer = chunk;
@@ -50,7 +65,6 @@ export class Slab {
     return this.#length === this.#buffer.length ? this.#buffer : this.#buffer.subarray(0, this.#length);
   }
 
-  /** Forgets the bytes. */
   clear(): void {
     this.#buffer = EMPTY;
     this.#length = 0;

@@ -128,9 +128,12 @@ export function pointerOf(steps: Steps): string {
   return steps.reduce<string>(pointTo, '');
 }
 
-/** Compares a body with a table. Without a table it only counts the members. */
-export function inspect(body: JsonObject, table: MemberTable | undefined): Findings {
-  const walk = new Walk();
+/**
+ * Compares a body with a table. Without a table it only counts the members. `mayHaveBackslash` is false if no
+ * name has a backslash.
+ */
+export function inspect(body: JsonObject, table: MemberTable | undefined, mayHaveBackslash = true): Findings {
+  const walk = new Walk(mayHaveBackslash);
   walk.value(body, table?.root ?? 'any');
   return walk.findings;
 }
@@ -138,6 +141,11 @@ export function inspect(body: JsonObject, table: MemberTable | undefined): Findi
 class Walk {
   readonly findings: Findings = { names: 0, hasBackslash: false, unknown: [], stored: [], priced: [] };
   readonly #steps: (string | number)[] = [];
+  readonly #mayHaveBackslash: boolean;
+
+  constructor(mayHaveBackslash: boolean) {
+    this.#mayHaveBackslash = mayHaveBackslash;
+  }
 
   /** Visits a value. Without knowledge about its objects, all their members are unknown. */
   value(value: unknown, known: KnownObject | 'any' | undefined): void {
@@ -206,7 +214,7 @@ class Walk {
 
   #name(name: string): void {
     this.findings.names += 1;
-    if (name.includes('\\')) this.findings.hasBackslash = true;
+    if (this.#mayHaveBackslash && name.includes('\\')) this.findings.hasBackslash = true;
   }
 
   /** Counts the members of an object and of everything in it. */

@@ -1,4 +1,10 @@
 /** Requests whose long texts the node leaves unread until it needs them: no text is lost or changed. */
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import type { DialectName } from '@gateway/shared/catalog';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeRoute, startNode } from '../../test/request-path.ts';
@@ -44,6 +50,31 @@ async function sent(client: DialectName, protocol: DialectName, more = {}): Prom
   return String(upstream.seen[0]?.body);
 }
 
+/** Sends the body in chunks of this length, one in each turn of the event loop. */
+async function sentInChunks(body: Buffer, length: number): Promise<void> {
+  const headers = {
+    ...{ authorization: `Bearer ${node.secret}`, 'content-type': 'application/json' },
+    'content-length': body.length,
+  };
+  const options = {
+    host: '127.0.0.1',
+    port: node.port,
+    method: 'POST',
+    path: '/v1/chat/completions',
+    headers,
+  };
+  const request = httpRequest({ ...options, agent: false });
+  request.setNoDelay(true);
+  const answered = once(request, 'response');
+  for (let from = 0; from < body.length; from += length) {
+    request.write(body.subarray(from, from + length));
+    await setImmediate();
+  }
+  request.end();
+  const [response] = (await answered) as [IncomingMessage];
+  for await (const _ of response);
+}
+
 describe('a request with long texts', () => {
   it.each(PAIRS)('reaches the upstream with all texts: %s on %s', async (client, protocol) => {
     const body = await sent(client, protocol);
@@ -54,6 +85,44 @@ describe('a request with long texts', () => {
   it('keeps every byte on a mirror, apart from the model', async () => {
     const body = await sent('openai-chat', 'openai-chat');
     expect(body).toBe(JSON.stringify({ model: 'vendor-model', messages }));
+  });
+
+  it.each([
+    ['small chunks', 900],
+    ['large chunks', 50_000],
+  ])('keeps every byte on a mirror if it arrives in %s', async (_, length) => {
+    node.store.routes = [makeRoute(upstream.origin, { provider: { protocols: ['openai-chat'] } })];
+    const body = Buffer.from(JSON.stringify({ messages, model: 'swift' }));
+    await sentInChunks(body, length);
+    expect(upstream.seen[0]?.body).toBe(JSON.stringify({ messages, model: 'vendor-model' }));
+    expect(upstream.seen[0]?.headers['content-length']).toBe(String(body.length + 'vendor-model'.length - 5));
+  });
+
+  it('is sent whole to the next upstream if the first one fails', async () => {
+    const failing = await startUpstream(() => ({ status: 503, chunks: ['{}'] }));
+    node.store.routes = [
+      makeRoute(failing.origin),
+      makeRoute(upstream.origin, { route: { id: 'route-2', priority: 2 } }),
+    ];
+    await node.call({ body: JSON.stringify({ model: 'swift', messages }) });
+    const expected = JSON.stringify({ model: 'vendor-model', messages });
+    expect([failing.seen[0]?.body, upstream.seen[0]?.body]).toEqual([expected, expected]);
+    await failing.close();
+  });
+
+  it('is sent whole to the next upstream if the first one breaks off while it is sent', async () => {
+    const breaking = createServer((socket) =>
+      socket.on('error', () => undefined).once('data', () => socket.destroy()),
+    );
+    await once(breaking.listen(0, '127.0.0.1'), 'listening');
+    const { port } = breaking.address() as AddressInfo;
+    node.store.routes = [
+      makeRoute(`http://127.0.0.1:${port}`),
+      makeRoute(upstream.origin, { route: { id: 'route-2', priority: 2 } }),
+    ];
+    await node.call({ body: JSON.stringify({ model: 'swift', messages }) });
+    expect(upstream.seen[0]?.body).toBe(JSON.stringify({ model: 'vendor-model', messages }));
+    breaking.close();
   });
 
   it('keeps the texts of members that the node writes again', async () => {

@@ -143,7 +143,7 @@ function chatEndpoint({ family, credentials, path, format }: ChatOptions): Bille
     open: async (call, services) => {
       const client = format(call, services);
       const state = stateContext(call, client.dialect);
-      const bytes = await call.body(CHAT_BODY_BYTES);
+      const bytes = await call.pieces(CHAT_BODY_BYTES);
       return openChat(client, { bytes, path, headers: call.headers, state });
     },
   };

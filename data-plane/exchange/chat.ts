@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { DialectName } from '@gateway/shared/catalog';
 import type { Quirk } from '@gateway/shared/quirks';
 import type { GatewayError } from '@gateway/shared/failures';
+import type { Pieces } from '../call/pieces.ts';
 import type { CompiledRoute, SoldModel } from '../config/config.ts';
 import type { ChatRequest, ChatResponse } from '../dialects/canonical.ts';
 import { checkConversation } from '../dialects/conversation.ts';
@@ -49,7 +50,7 @@ export interface ClientFormat {
 
 /** A client's request. */
 export interface ChatInput {
-  bytes: Buffer;
+  bytes: Buffer | Pieces;
   path: RequestPath;
   headers: IncomingHttpHeaders;
   /** Present if the request may name stored objects. */
@@ -57,9 +58,8 @@ export interface ChatInput {
 }
 
 /** The exchange for a chat request. Throws `invalid_request` naming the parameter. */
-export function openChat(format: ClientFormat, { bytes, path, headers, state }: ChatInput): Exchange {
-  const body = parseChatBody(bytes, format.inbound.mirror?.members);
-  return openParsedChat(format, { body, path, headers, state });
+export function openChat(format: ClientFormat, { bytes, ...input }: ChatInput): Exchange {
+  return openParsedChat(format, { ...input, body: parseChatBody(bytes, format.inbound.mirror?.members) });
 }
 
 /** Like `openChat`, for a body that is already parsed. */
@@ -115,7 +115,7 @@ class ChatExchange implements Exchange {
     const { request, body, state } = this.#parts;
     this.#passUnknown = model.passUnknown;
     this.#name = model.name;
-    checkChatLimits(request.outline, body.bytes.length, model);
+    checkChatLimits(request.outline, body.pieces.length, model);
     refusePriced(body, model);
     state?.check(model);
   }

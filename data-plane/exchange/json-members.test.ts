@@ -4,8 +4,10 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Pieces } from '../call/pieces.ts';
 import { exactly, writeJson } from '../dialects/exact-json.ts';
-import { replaceMembers, scanMembers } from './json-members.ts';
+import { OUTLINED_FROM_BYTES } from '../limits.ts';
+import { replaceInPieces, replaceMembers, scanMembers } from './json-members.ts';
 import { textOf } from './json-scan.ts';
 
 /** JSON text with unusual white space and needless escapes. */
@@ -177,6 +179,33 @@ describe('an edit', () => {
       edits: new Map([['model', '"other"']]),
     });
     expect(edited.toString()).toBe(text.replace('"swift"', '"other"'));
+  });
+
+  it('gives the same bytes in pieces as in one buffer', () => {
+    const edits = fc.dictionary(fc.constantFrom(...names), fc.option(fc.jsonValue(), { nil: undefined }));
+    const removals = fc.constantFrom([], [['a']], [['a', 1]]);
+    const lengths = fc.array(fc.nat(OUTLINED_FROM_BYTES), { maxLength: 6 });
+    fc.assert(
+      fc.property(edits, removals, lengths, (changes, removed, given) => {
+        const value = { a: [1, 2], model: 'm', long: 'x'.repeat(OUTLINED_FROM_BYTES), store: true, z: 'é' };
+        const bytes = Buffer.from(JSON.stringify(value));
+        const { members } = scanMembers(textOf(bytes));
+        let from = 0;
+        const cut = given.map((length) => bytes.subarray(from, (from += length)));
+        const texts = new Map(
+          Object.entries(changes).map(([name, change]): [string, string | undefined] => [
+            name,
+            change === undefined ? undefined : JSON.stringify(change),
+          ]),
+        );
+        const options = { edits: texts, removals: removed };
+        const pieces = new Pieces([...cut, bytes.subarray(from)]);
+        const edited = replaceInPieces(pieces, members, options);
+        expect(edited).toBeInstanceOf(Pieces);
+        expect(edited.toString()).toBe(replaceMembers(bytes, members, options).toString());
+        expect(pieces.whole().equals(bytes)).toBe(true);
+      }),
+    );
   });
 
   it('removes members and items on any level, and nothing else', () => {

@@ -5,7 +5,8 @@
  */
 import type { GatewayError } from '@gateway/shared/failures';
 import { invalidRequest } from '../call/refusals.ts';
-import { JSON_TOP_MEMBERS } from '../limits.ts';
+import { Pieces, withoutShort } from '../call/pieces.ts';
+import { JSON_TOP_MEMBERS, OUTLINED_FROM_BYTES } from '../limits.ts';
 import { pointerOf } from '../dialects/member-table.ts';
 import type { Steps } from '../dialects/member-table.ts';
 import {
@@ -122,15 +123,41 @@ interface Splice {
   text: string;
 }
 
+/** Members to edit, and parts to remove. */
+interface Changes {
+  edits: ReadonlyMap<string, string | undefined>;
+  removals?: readonly Steps[];
+}
+
 /**
  * The object with edited members: JSON text replaces or appends a member, undefined removes it. `removals`
  * are further members and items, on any level, that are removed. Every other byte is kept.
  */
-export function replaceMembers(
-  bytes: Buffer,
+export function replaceMembers(bytes: Buffer, members: readonly Member[], changes: Changes): Buffer {
+  return spliced(
+    bytes,
+    splicesOf(() => bytes, members, changes),
+  );
+}
+
+/** Like `replaceMembers`, without a copy of a long body. */
+export function replaceInPieces(
+  pieces: Pieces,
   members: readonly Member[],
-  { edits, removals = [] }: { edits: ReadonlyMap<string, string | undefined>; removals?: readonly Steps[] },
-): Buffer {
+  changes: Changes,
+): Buffer | Pieces {
+  const splices = splicesOf(() => pieces.whole(), members, changes);
+  return pieces.length < OUTLINED_FROM_BYTES
+    ? spliced(pieces.whole(), splices)
+    : splicedPieces(pieces, splices);
+}
+
+/** The changes in their order. `bytesOf` returns the whole object. */
+function splicesOf(
+  bytesOf: () => Buffer,
+  members: readonly Member[],
+  { edits, removals = [] }: Changes,
+): Splice[] {
   const tree: Removals = new Map();
   for (const [name, value] of edits) if (value === undefined) tree.set(name, undefined);
   for (const steps of removals) addRemoval(tree, steps);
@@ -139,14 +166,14 @@ export function replaceMembers(
     const text = edits.get(name);
     if (text !== undefined) splices.push({ from: valueStart, to: valueEnd, text });
   }
-  if (tree.size > 0) pushRemovals(splices, textOf(bytes), { entries: members, tree });
+  if (tree.size > 0) pushRemovals(splices, textOf(bytesOf()), { entries: members, tree });
   const appended = textOfMissing(members, edits);
   if (appended !== '') {
-    const at = members.at(-1)?.valueEnd ?? bytes.indexOf(OPEN_OBJECT) + 1;
+    const at = members.at(-1)?.valueEnd ?? bytesOf().indexOf(OPEN_OBJECT) + 1;
     const isFirst = members.every(({ name }) => tree.has(name) && tree.get(name) === undefined);
     splices.push({ from: at, to: at, text: isFirst ? appended : `,${appended}` });
   }
-  return spliced(bytes, splices);
+  return splices.toSorted((one, other) => one.from - other.from || one.to - other.to);
 }
 
 /** The text of the edited members that the object does not have yet. */
@@ -204,9 +231,8 @@ function pushRemovals(
 }
 
 /** The bytes with these changes. Throws if changes overlap. Each byte is copied once. */
-function spliced(bytes: Buffer, splices: Splice[]): Buffer {
+function spliced(bytes: Buffer, splices: readonly Splice[]): Buffer {
   if (splices.length === 0) return bytes;
-  splices.sort((one, other) => one.from - other.from || one.to - other.to);
   let length = bytes.length;
   for (const { from, to, text } of splices) length += Buffer.byteLength(text) - (to - from);
   const out = Buffer.allocUnsafe(length);
@@ -222,6 +248,19 @@ function spliced(bytes: Buffer, splices: Splice[]): Buffer {
   // Memory that was not written may hold bytes of another request.
   if (written !== length) throw new Error('changes of a body do not fill it');
   return out;
+}
+
+/** Like `spliced`. Only short pieces are copied. */
+function splicedPieces(pieces: Pieces, splices: readonly Splice[]): Pieces {
+  const list: Buffer[] = [];
+  let read = 0;
+  for (const { from, to, text } of splices) {
+    if (from < read) throw new Error('changes of a body overlap');
+    list.push(...pieces.range(read, from), Buffer.from(text));
+    read = to;
+  }
+  list.push(...pieces.range(read, pieces.length));
+  return new Pieces(withoutShort(list));
 }
 
 /** The members of the object, or the items of the list, that begins at `at`. */

@@ -4,11 +4,12 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Pieces } from '../call/pieces.ts';
 import { restored } from '../../test/outlines.ts';
 import { DIALECTS } from '../dialects/index.ts';
-import { OUTLINED_BYTES, OUTLINED_FROM_BYTES } from '../limits.ts';
+import { JSON_TOP_MEMBERS, OUTLINED_BYTES, OUTLINED_FROM_BYTES } from '../limits.ts';
 import { entriesOf } from '../../test/member-tables.ts';
-import { TEXT_MEMBERS } from './json-outline.ts';
+import { TEXT_MEMBERS } from './omitted-texts.ts';
 import { outlinedBody, parseChatBody, parseRequestBody } from './request-body.ts';
 import type { RequestBody } from './request-body.ts';
 
@@ -115,6 +116,47 @@ describe('a body that is read in outline', () => {
     );
     // Otherwise this test would say nothing.
     expect(outlined).toBeGreaterThan(500);
+  });
+
+  it('is the same body in pieces as in one buffer', () => {
+    fc.assert(
+      fc.property(bodies, fc.array(fc.nat(200), { maxLength: 5 }), (value, lengths) => {
+        const bytes = Buffer.from(JSON.stringify(value));
+        let from = 0;
+        const cut = lengths.map((length) => bytes.subarray(from, (from += length)));
+        const pieces = new Pieces([...cut, bytes.subarray(from)]);
+        const options = { table, longTextBytes: LONG_TEXT_BYTES };
+        expect(outcomeOf(() => outlinedBody(pieces, options))).toEqual(inOutline(bytes));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('is read in outline in UTF-8 alone', () => {
+    const text = Buffer.from('{"a":{"text":"0123456789é"}}');
+    expect(inOutline(text)).toBeDefined();
+    expect(inOutline(Buffer.from(text.toString(), 'latin1'))).toBeUndefined();
+    expect(inOutline(Buffer.from('{"a":\u00a01}', 'latin1'))).toBeUndefined();
+  });
+
+  it('may have as many members as the whole body, in its outermost object', () => {
+    const members = (count: number): Buffer =>
+      Buffer.from(
+        JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, at) => [`m${at}`, at]))),
+      );
+    expect(inOutline(members(JSON_TOP_MEMBERS))).toEqual(whole(members(JSON_TOP_MEMBERS)));
+    expect(inOutline(members(JSON_TOP_MEMBERS + 1))).toBeUndefined();
+  });
+
+  it('may have more long texts than one digit of a placeholder counts', () => {
+    const value = { a: Array.from({ length: 5_000 }, (_, at) => ({ text: `a long text ${at}` })) };
+    const bytes = Buffer.from(JSON.stringify(value));
+    expect(inOutline(bytes)).toEqual(whole(bytes));
+  });
+
+  it('is parsed whole with more long texts than the scanner has room for', () => {
+    const value = { a: Array.from({ length: 20_000 }, () => ({ text: 'a long text' })) };
+    expect(inOutline(Buffer.from(JSON.stringify(value)))).toBeUndefined();
   });
 
   it('is refused if the whole body is refused, for changed JSON', () => {

@@ -5,6 +5,7 @@
 import type { ProtocolName } from '@gateway/shared/catalog';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Quirk } from '@gateway/shared/quirks';
+import type { Pieces } from '../call/pieces.ts';
 import { invalidRequest } from '../call/refusals.ts';
 import type { SoldModel } from '../config/config.ts';
 import type { MirrorTables } from '../dialects/dialect.ts';
@@ -16,7 +17,7 @@ import { sentHeaders } from '../dialects/header-table.ts';
 import { pointerOf } from '../dialects/member-table.ts';
 import type { Steps } from '../dialects/member-table.ts';
 import { UNKNOWN_MEMBERS } from '../limits.ts';
-import { replaceMembers } from './json-members.ts';
+import { replaceInPieces, replaceMembers } from './json-members.ts';
 import { quirkedBody, quirkedMembers } from './member-quirks.ts';
 import type { RequestBody } from './request-body.ts';
 
@@ -46,7 +47,7 @@ type Inspected = Pick<RequestBody, 'findings'>;
 
 /** A mirrored request. */
 interface Mirrored {
-  body: Buffer;
+  body: Buffer | Pieces;
   headers: Record<string, string>;
   /** Dropped parts: JSON pointers into the body, and `header:<name>`. */
   dropped: string[];
@@ -64,7 +65,7 @@ export function mirrored(body: RequestBody, client: IncomingHttpHeaders, options
   const version: Record<string, string> =
     dialect === 'anthropic-messages' ? { 'anthropic-version': '2023-06-01' } : {};
   return {
-    body: replaceMembers(body.bytes, body.members, {
+    body: replaceInPieces(body.pieces, body.members, {
       edits,
       // A member that is written again no longer contains the removed parts.
       removals: removals.filter(([name]) => !edits.has(String(name))),

@@ -1,41 +1,39 @@
 /** The long texts that an outline of a body leaves out, and the placeholders that stand for them. */
 import { randomBytes } from 'node:crypto';
+import type { Pieces } from '../call/pieces.ts';
+
+/**
+ * Members whose texts may be left out. Nothing refuses or prices a request by such a text; affinity and seals
+ * read the bytes. A test compares this list with the tables. No name has more than 14 characters.
+ */
+export const TEXT_MEMBERS: ReadonlySet<string> = new Set(['content', 'text', 'arguments', 'output']);
 
 /** Begins each placeholder. No client can know it. */
 const MARK = `gateway-text-${randomBytes(9).toString('base64url')}-`;
-const PLACEHOLDER = new RegExp(`^${MARK}(\\d+)$`);
+/** Number of hexadecimal digits after the mark. */
+export const PLACEHOLDER_DIGITS = 4;
+/** Number of bytes of a placeholder with its quotes. */
+export const PLACEHOLDER_BYTES = MARK.length + PLACEHOLDER_DIGITS + 2;
+const PLACEHOLDER = new RegExp(`^${MARK}([0-9a-f]{${PLACEHOLDER_DIGITS}})$`);
 
-/** The range of a text with its quotes, in bytes. */
-export interface TextRange {
-  start: number;
-  end: number;
+/** The placeholder of the text with this number, from 0. */
+export function placeholderOf(index: number): string {
+  return MARK + index.toString(16).padStart(PLACEHOLDER_DIGITS, '0');
 }
 
 /** The texts that were left out of one body. */
 export class OmittedTexts {
-  readonly #bytes: Buffer;
-  readonly #ranges: readonly TextRange[];
+  readonly #pieces: Pieces;
+  /** Start and end of each text with its quotes, in bytes. */
+  readonly #ranges: Uint32Array;
 
-  constructor(bytes: Buffer, ranges: readonly TextRange[]) {
-    this.#bytes = bytes;
+  constructor(pieces: Pieces, ranges: Uint32Array) {
+    this.#pieces = pieces;
     this.#ranges = ranges;
   }
 
   get count(): number {
-    return this.#ranges.length;
-  }
-
-  /** The JSON of the body, in which placeholders stand for the texts. */
-  shortened(): string {
-    let text = '';
-    let from = 0;
-    let index = 0;
-    for (const { start, end } of this.#ranges) {
-      text += `${this.#bytes.toString('utf8', from, start)}"${MARK}${index}"`;
-      from = end;
-      index += 1;
-    }
-    return text + this.#bytes.toString('utf8', from);
+    return this.#ranges.length / 2;
   }
 
   /**
@@ -54,7 +52,7 @@ export class OmittedTexts {
    */
   restore(value: object): boolean {
     const found = new Set<number>();
-    return this.#restore(value, found) && found.size === this.#ranges.length;
+    return this.#restore(value, found) && found.size === this.count;
   }
 
   #restore(value: object, found: Set<number>): boolean {
@@ -74,13 +72,14 @@ export class OmittedTexts {
   }
 
   #text(index: number): string | undefined {
-    const range = this.#ranges[index];
-    return range && String(JSON.parse(this.#bytes.toString('utf8', range.start, range.end)));
+    const [start, end] = this.#ranges.subarray(2 * index, 2 * index + 2);
+    if (start === undefined || end === undefined) return undefined;
+    return String(JSON.parse(this.#pieces.slice(start, end).toString('utf8')));
   }
 }
 
 /** The number in a placeholder; undefined if the string is none. */
 function indexOf(string: string): number | undefined {
   const index = PLACEHOLDER.exec(string)?.[1];
-  return index === undefined ? undefined : Number(index);
+  return index === undefined ? undefined : Number.parseInt(index, 16);
 }

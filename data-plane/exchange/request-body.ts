@@ -1,5 +1,6 @@
 /** Parses a JSON request body strictly, so that every upstream's parser reads the model that is billed. */
 import { isAscii, isUtf8 } from 'node:buffer';
+import { Pieces, piecesOf } from '../call/pieces.ts';
 import { invalidRequest } from '../call/refusals.ts';
 import { exactly, readJson } from '../dialects/exact-json.ts';
 import { isObject, objectOf } from '../dialects/fields.ts';
@@ -17,7 +18,9 @@ import { textOf } from './json-scan.ts';
 
 /** A body as a value, and as bytes with the positions of its members. */
 export interface RequestBody {
+  /** The bytes, in one buffer once they are asked for. */
   readonly bytes: Buffer;
+  readonly pieces: Pieces;
   readonly value: JsonObject;
   /**
    * The value with all digits of numbers and all members in order (exact-json.ts), for parts that pass
@@ -64,7 +67,8 @@ export function parseRequestBody(bytes: Buffer, table?: MemberTable): RequestBod
   refuseOtherModels(members);
   const exact = scanned.isInexact ? exactly(text, value) : value;
   return {
-    ...{ bytes, value, exact, outline: exact, members, findings, lacksTexts: false },
+    ...{ bytes, pieces: new Pieces([bytes]), value, exact, outline: exact, members, findings },
+    lacksTexts: false,
     member: (name) => exact[name],
     textOf: (string) => string,
     restore: () => true,
@@ -77,44 +81,47 @@ export function parseRequestBody(bytes: Buffer, table?: MemberTable): RequestBod
  * Like `parseRequestBody`, for requests that are mostly sent on as they are: a long body is read in outline,
  * and its value is parsed when somebody needs it.
  */
-export function parseChatBody(bytes: Buffer, table?: MemberTable): RequestBody {
-  refuseOtherEncodings(bytes);
+export function parseChatBody(bytes: Buffer | Pieces, table?: MemberTable): RequestBody {
   const outlined = bytes.length < OUTLINED_FROM_BYTES ? undefined : outlinedBody(bytes, { table });
-  return outlined ?? parseRequestBody(bytes, table);
+  return outlined ?? parseRequestBody(bytes instanceof Pieces ? bytes.whole() : bytes, table);
 }
 
 function refuseOtherEncodings(bytes: Buffer): void {
   if (!isUtf8(bytes)) throw invalidRequest('The request body is not valid UTF-8. Encode it as UTF-8.');
 }
 
-/** The body in outline; undefined if it has to be parsed whole. The bytes must be UTF-8. */
+/** The body in outline; undefined if it has to be parsed whole. */
 export function outlinedBody(
-  bytes: Buffer,
+  bytes: Buffer | Pieces,
   { table, longTextBytes }: { table?: MemberTable | undefined; longTextBytes?: number },
 ): RequestBody | undefined {
-  const outline = outlineOf(bytes, longTextBytes);
+  const pieces = piecesOf(bytes);
+  const outline = outlineOf(pieces, longTextBytes);
   if (!outline) return undefined;
-  const findings = inspect(outline.value, table);
+  const findings = inspect(outline.value, table, outline.hasEscapedName);
   // A name came twice in an object, or may have been misread.
   if (findings.names !== outline.names || findings.hasBackslash) return undefined;
   refuseOtherModels(outline.members);
-  return new OutlinedBody(bytes, outline, findings);
+  return new OutlinedBody(pieces, outline, findings);
 }
 
 /** A body whose value is parsed when somebody needs it. */
 class OutlinedBody implements RequestBody {
-  readonly bytes: Buffer;
+  readonly pieces: Pieces;
   readonly findings: Findings;
   readonly #outline: Outline;
   #value: JsonObject | undefined;
 
-  constructor(bytes: Buffer, outline: Outline, findings: Findings) {
-    this.bytes = bytes;
+  constructor(pieces: Pieces, outline: Outline, findings: Findings) {
+    this.pieces = pieces;
     this.#outline = outline;
     this.findings = findings;
     this.#value = outline.texts.count === 0 ? outline.value : undefined;
   }
 
+  get bytes(): Buffer {
+    return this.pieces.whole();
+  }
   get members(): readonly Member[] {
     return this.#outline.members;
   }
@@ -135,7 +142,7 @@ class OutlinedBody implements RequestBody {
 
   member(name: string): unknown {
     const range = this.members.find((member) => member.name === name);
-    return range && readJson(this.bytes.toString('utf8', range.valueStart, range.valueEnd));
+    return range && readJson(this.pieces.slice(range.valueStart, range.valueEnd).toString('utf8'));
   }
 
   textOf(string: string): string | undefined {

@@ -1,4 +1,5 @@
 /** How a chat request was written for an upstream. */
+import type { Pieces } from '../call/pieces.ts';
 import type { ChatEvent, ChatResponse } from '../dialects/canonical.ts';
 import type { Candidate } from '../upstreams/attempt.ts';
 import { answerWithClientNames, withClientNames } from './quirk-tool-names.ts';
@@ -20,7 +21,7 @@ export interface SentRequest {
 /** A chat request in the upstream's format. */
 export interface EncodedRequest {
   path: string;
-  body: Buffer | string;
+  body: Buffer | Pieces | string;
   /** Headers of the upstream's format. */
   extra: Record<string, string>;
   /** The members that are left out. */

@@ -35,6 +35,8 @@ export const constant = (value: number): Code => [0x41, ...signed(value)];
 export const add = (one: Code, other: Code): Code => [...one, ...other, 0x6a];
 /** The difference of two numbers. */
 export const subtract = (one: Code, other: Code): Code => [...one, ...other, 0x6b];
+/** Adds a number to a variable. */
+export const increase = (variable: number, by: Code): Code => set(variable, add(get(variable), by));
 /** The product of two numbers. */
 export const multiply = (one: Code, other: Code): Code => [...one, ...other, 0x6c];
 /** The bits of both numbers. */
@@ -49,6 +51,12 @@ export const shiftLeft = (value: Code, bits: Code): Code => [...value, ...bits, 
 export const shiftRight = (value: Code, bits: Code): Code => [...value, ...bits, 0x76];
 /** 1 if the number is 0, else 0. */
 export const isZero = (value: Code): Code => [...value, 0x45];
+/** 1 if the numbers are equal, else 0. */
+export const equal = (one: Code, other: Code): Code => [...one, ...other, 0x46];
+/** 1 if the first number is less than the other, as numbers without a sign, else 0. */
+export const isBelow = (one: Code, other: Code): Code => [...one, ...other, 0x49];
+/** 1 if the first number is greater than the other, as numbers without a sign, else 0. */
+export const isAbove = (one: Code, other: Code): Code => [...one, ...other, 0x4b];
 /** The place of the lowest bit that is set. */
 export const lowestBit = (value: Code): Code => [...value, 0x68];
 /** The byte at `offset` bytes after the address. */
@@ -70,10 +78,43 @@ export const setByte = (address: Code, offset: number, value: Code): Code => [
   ...[0x3a, 0, ...unsigned(offset)],
 ];
 
+/** The number of four bytes at `offset` bytes after the address. */
+export const numberAt = (address: Code, offset: number): Code => [
+  ...address,
+  ...[0x28, 2, ...unsigned(offset)],
+];
+/** Writes the number as four bytes at `offset` bytes after the address. */
+export const setNumber = (address: Code, offset: number, value: Code): Code => [
+  ...address,
+  ...value,
+  ...[0x36, 2, ...unsigned(offset)],
+];
+/** Writes the block at `offset` bytes after the address. */
+export const setBlock = (address: Code, offset: number, block: Code): Code => [
+  ...address,
+  ...block,
+  ...vector(0x0b, 0, ...unsigned(offset)),
+];
+/** Copies bytes from one address to another. */
+export const copyBytes = (to: Code, from: Code, count: Code): Code => [
+  ...to,
+  ...from,
+  ...count,
+  ...[0xfc, 0x0a, 0, 0],
+];
+
+/** A block of eight times the two bytes at `offset` bytes after the address. */
+export const repeatedPairAt = (address: Code, offset: number): Code => [
+  ...address,
+  ...vector(0x08, 0, ...unsigned(offset)),
+];
+
 /** A block of 16 times the number. */
 export const repeated = (value: Code): Code => [...value, ...vector(0x0f)];
 /** 255 for each byte that is the same in both blocks, else 0. */
 export const same = (one: Code, other: Code): Code => [...one, ...other, ...vector(0x23)];
+/** Two times 255 for each two bytes, from an even place on, that are the same in both blocks, else 0. */
+export const samePairs = (one: Code, other: Code): Code => [...one, ...other, ...vector(0x2d)];
 /** 255 for each byte of the block that is less than that of the other, as unsigned numbers, else 0. */
 export const less = (one: Code, other: Code): Code => [...one, ...other, ...vector(0x26)];
 /** The bits of both blocks. */
@@ -104,6 +145,8 @@ export const repeatedly = (...code: Code[]): Code => [0x02, 0x40, 0x03, 0x40, ..
 export const repeat = (depth: number): Code => [0x0c, depth];
 /** Ends a `repeatedly`. For `depth` see `repeat`. */
 export const leave = (depth: number): Code => [0x0c, depth + 1];
+/** Ends the function with this result. */
+export const give = (result: Code): Code => [...result, 0x0f];
 
 const withLength = (code: Code): Code => [...unsigned(code.length), ...code];
 const section = (id: number, content: Code): Code => [id, ...withLength(content)];

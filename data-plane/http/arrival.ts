@@ -7,6 +7,7 @@ import type { BodyParts } from '../call/body.ts';
 import type { OpenCall } from '../call/call.ts';
 import { decompress, encodingOf } from '../call/compressed.ts';
 import { Cut } from '../call/cut.ts';
+import type { Pieces } from '../call/pieces.ts';
 import { invalidRequest } from '../call/refusals.ts';
 import { Reply } from '../call/reply.ts';
 import { randomId } from '../call/random-id.ts';
@@ -109,6 +110,7 @@ export function openCall(request: IncomingMessage, response: ServerResponse, arr
     },
     onEnd: (listener) => response.once('close', listener),
     body: (limitBytes) => readBody(incoming, request.headers['content-encoding'], limitBytes),
+    pieces: (limitBytes) => readPieces(incoming, request.headers['content-encoding'], limitBytes),
   };
 }
 
@@ -119,4 +121,13 @@ function readBody(body: IncomingBody, header: string | undefined, limitBytes: nu
   return encoding === undefined
     ? read
     : read.then((bytes) => decompress(bytes, { encoding, limitBytes, body }));
+}
+
+/** Like `readBody`. A body that was sent plain may be in pieces. */
+function readPieces(
+  body: IncomingBody,
+  header: string | undefined,
+  limitBytes: number,
+): Promise<Buffer | Pieces> {
+  return encodingOf(header) === undefined ? body.readPieces(limitBytes) : readBody(body, header, limitBytes);
 }

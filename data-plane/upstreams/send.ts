@@ -5,6 +5,7 @@ import type { TimeoutsRecord } from '@gateway/shared/records';
 import type { Dispatcher } from 'undici';
 import type { Cut, CutListener } from '../call/cut.ts';
 import { Slab, isChunkingFair } from '../call/slab.ts';
+import { Pieces } from '../call/pieces.ts';
 import { CHUNKS_PER_BODY, INTERIM_RESPONSES } from '../limits.ts';
 import { decoded } from './decoded-body.ts';
 import type { BodyDecoder, Consumer } from './decoded-body.ts';
@@ -18,8 +19,11 @@ export interface OutgoingRequest {
   path: string;
   headers: Record<string, string>;
   /** A stream can be sent only once. For a stream, the caller sets `content-length`. */
-  body: Buffer | string | Readable | null;
+  body: Buffer | Pieces | string | Readable | null;
 }
+
+/** The types of undici lack iterable bodies, which its documentation names. */
+type SentBody = Exclude<OutgoingRequest['body'], Pieces>;
 
 /**
  * Resolves when status and headers have arrived, whatever the status. Rejects with `upstream_failed`,
@@ -30,10 +34,17 @@ export function send(
   outgoing: OutgoingRequest,
   options: { timeouts: TimeoutsRecord; cut: Cut },
 ): Promise<UpstreamAnswer> {
+  const { body } = outgoing;
+  if (body instanceof Pieces) outgoing.headers['content-length'] = String(body.length);
   return new Promise((resolve, reject) => {
     const answer = new UpstreamAnswer({ resolve, reject }, options);
     dispatcher.dispatch(
-      { ...outgoing, headersTimeout: options.timeouts.headersMs, bodyTimeout: options.timeouts.idleMs },
+      {
+        ...outgoing,
+        body: body as SentBody,
+        headersTimeout: options.timeouts.headersMs,
+        bodyTimeout: options.timeouts.idleMs,
+      },
       answer,
     );
   });

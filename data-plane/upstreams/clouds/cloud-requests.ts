@@ -13,6 +13,7 @@ import type { TokenIo } from '@gateway/shared/clouds/token-grants';
 import { GatewayError } from '@gateway/shared/failures';
 import type { Call } from '../../call/call.ts';
 import { Cut } from '../../call/cut.ts';
+import { Pieces } from '../../call/pieces.ts';
 import type { Log } from '../../log.ts';
 import type { Attempt, Candidate } from '../attempt.ts';
 import { addressOf } from '../connections.ts';
@@ -105,7 +106,8 @@ export class CloudRequests {
       headers: outgoing.headers,
     });
     const path = prefix + shaped.path;
-    const body = this.#edited(outgoing.body, shaped.edits);
+    const sent = outgoing.body instanceof Pieces ? outgoing.body.whole() : outgoing.body;
+    const body = this.#edited(sent, shaped.edits);
     const { method } = outgoing;
     const unsigned = { method, url: origin + path, body: isBytes(body) ? body : undefined };
     const authorization = await this.#authorize(
