@@ -166,7 +166,8 @@ export class Bill {
 
   /**
    * Ends the request: releases a price that was not charged, and reports a request that cost nothing. Counts
-   * a charge, which its answer need not wait for.
+   * a charge, which an HTTP answer need not wait for. A realtime session relays the end of a response after
+   * this call.
    */
   close(failure?: unknown): void {
     if (this.#closed) return;
