@@ -18,8 +18,8 @@ const CONCURRENCY = 8;
 /** Price of the model in the default group, in micro-USD. */
 const PRICE = 100_000;
 const SETTLED_WITHIN_MS = 30_000;
-/** A node reports charges five times a second; after this time without new ones, none is under way, in ms. */
-const QUIET_MS = 2_000;
+/** A node reports charges once a second; after this time without new ones, none is under way, in ms. */
+const QUIET_MS = 4_000;
 
 /** Figures of one run. */
 interface TailFigures {
