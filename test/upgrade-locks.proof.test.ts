@@ -122,6 +122,9 @@ async function startVacuum(server: pg.Client): Promise<string> {
       interval: POLL_MS,
     })
     .toBe(1);
+  // No second vacuum starts after the first one was ended.
+  await server.query('alter system reset autovacuum_naptime');
+  await server.query('select pg_reload_conf()');
   return name;
 }
 const VACUUMED = 'select from pg_stat_progress_vacuum where relid = $1::regclass';

@@ -25,14 +25,17 @@ export async function retryOnLock(client: Client, work: () => Promise<unknown>):
       const code = codeOf(error);
       if (code === undefined || !LOCK_ERRORS.has(code)) throw error;
       if (performance.now() > until) {
-        const advice = 'End the long transactions and vacuums that pg_stat_activity shows, then start again.';
+        const advice =
+          'Wait for a vacuum against wraparound, end other vacuums and long transactions that ' +
+          'pg_stat_activity shows, then start again.';
         throw new Error(
           `DATABASE_URL: the schema cannot be migrated, other transactions lock it. ${advice}`,
           { cause: error },
         );
       }
-      await endAutovacuums(client);
       await sleep(PAUSE_MS * (0.5 + Math.random()));
+      // After the pause, so that the next vacuum does not get the lock before the work.
+      await endAutovacuums(client);
     }
   }
 }
@@ -45,9 +48,10 @@ function codeOf(error: unknown): string | undefined {
 }
 
 /**
- * Ends the automatic vacuums of our tables. PostgreSQL ends one if somebody waits for its lock longer than
- * `deadlock_timeout`, 1 s. A change of the schema does not wait so long, because traffic waits behind it. The
- * lock that is asked for here stops only vacuums, index builds and changes of the schema.
+ * Ends the automatic vacuums of all tables of `public`. PostgreSQL ends one if somebody waits for its lock
+ * longer than `deadlock_timeout`, 1 s. A change of the schema does not wait so long, because traffic waits
+ * behind it. The lock that is asked for here stops only vacuums, index builds and changes of the schema.
+ * TOAST tables cannot be locked: a vacuum of one goes on.
  */
 async function endAutovacuums(client: Client): Promise<void> {
   const { rows } = await client.query<{ name: string; waitMs: number }>(`
@@ -60,9 +64,9 @@ async function endAutovacuums(client: Client): Promise<void> {
   for (const { name, waitMs } of rows) {
     await client.query('begin');
     await client.query(`set local lock_timeout = ${waitMs}`);
-    // A vacuum that a person started goes on, and so does one that PostgreSQL cannot do without.
+    // A vacuum that a person started goes on, and so does one against wraparound.
     await client
-      .query(`lock table only ${escapeIdentifier(name)} in share update exclusive mode`)
+      .query(`lock table only public.${escapeIdentifier(name)} in share update exclusive mode`)
       .catch(() => undefined);
     await client.query('rollback');
   }
