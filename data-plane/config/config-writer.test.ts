@@ -74,7 +74,7 @@ it('a snapshot that was followed by changes is written as it arrived, and the ch
   const writes: unknown[] = [];
   const sent: number[] = [];
   const file = {
-    writeSnapshot: async ({ received }: StoredConfig) => void writes.push(received),
+    writeSnapshot: async ({ lines }: StoredConfig) => void writes.push(lines),
     writeConfirmed: async () => undefined,
     discard: async () => undefined,
     writeDeltas: async (changes: readonly { revision: number }[]) =>
@@ -82,12 +82,12 @@ it('a snapshot that was followed by changes is written as it arrived, and the ch
   };
   const acks = accepted(({ revision }) => sent.push(revision));
   const writer = new ConfigWriter({ file, acks, onTrouble: () => undefined });
-  const received = new ConfigFile('/nowhere/config.log').receive();
+  const lines = new ConfigFile('/nowhere/config.log').receive();
   writer.write(stateAt(1), changeTo(1));
-  writer.write({ ...stateAt(2), received }, undefined);
+  writer.write({ ...stateAt(2), lines }, undefined);
   for (const revision of [3, 4]) writer.write(stateAt(revision), changeTo(revision));
   await writer.settled();
-  expect(writes).toEqual([received, [3, 4]]);
+  expect(writes).toEqual([lines, [3, 4]]);
   expect(sent).toEqual([4]);
 });
 

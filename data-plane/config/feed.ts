@@ -8,6 +8,7 @@ import type { Compiler } from './compile.ts';
 import type { ControlClock } from './control-clock.ts';
 import { ConfigWriter } from './config-writer.ts';
 import type { ConfigFile, StoredConfig } from './file.ts';
+import type { ReceivedLines } from './received-lines.ts';
 import { SnapshotParts } from './snapshot-parts.ts';
 import type { WholeSnapshot } from './snapshot-parts.ts';
 import type { WritableStore } from './store.ts';
@@ -208,10 +209,10 @@ class ConfigFeed implements Feed {
   #applySnapshot(whole: WholeSnapshot): void {
     this.#parts = undefined;
     try {
-      this.#swap(whole.tables(), whole);
+      this.#swap(whole.tables(), undefined, whole.lines);
       this.#needsSnapshot = false;
     } catch (error) {
-      void whole.received.drop();
+      void whole.lines.drop();
       this.#refuse(whole, messageOf(error));
     }
   }
@@ -247,17 +248,16 @@ class ConfigFeed implements Feed {
   }
 
   /**
-   * Puts the tables in use at once; then writes the file and acknowledges, in this order. Throws if the
-   * tables must not be used.
+   * Puts the tables in use at once; then writes the file and acknowledges, in this order. The file gets the
+   * change, or the lines of the snapshot. Throws if the tables must not be used.
    */
-  #swap(tables: Tables, received: WholeSnapshot | TableChange): void {
+  #swap(tables: Tables, change: TableChange | undefined, lines?: ReceivedLines): void {
     const confirmedAt = this.#options.clock.now();
     this.#use(tables, confirmedAt);
     this.#attempts = 0;
     this.#refused = 0;
     this.#lagging = 0;
-    if ('upserts' in received) this.#writer.write({ tables, confirmedAt }, received);
-    else this.#writer.write({ tables, confirmedAt, received: received.received }, undefined);
+    this.#writer.write({ tables, confirmedAt, lines }, change);
   }
 
   #use(tables: Tables, confirmedAt: number): void {

@@ -10,7 +10,7 @@ import type { ConfigEntry } from '@gateway/shared/node-api';
 import { RELEASE } from '@gateway/shared/release';
 import { decode, encode, linesIn, snapshotLine } from './file-lines.ts';
 import type { EntriesOfLine, Line } from './file-lines.ts';
-import { pack, release, unpack } from './packed-entries.ts';
+import { freeBytes, pack, unpack } from './packed-entries.ts';
 import { ReceivedLines } from './received-lines.ts';
 import { NO_TABLES, TablesDraft, changed, entriesOf, sizeOf } from './tables.ts';
 import type { TableChange, Tables } from './tables.ts';
@@ -31,7 +31,7 @@ export interface StoredConfig {
   tables: Tables;
   confirmedAt: number;
   /** The lines of the snapshot that the tables arrived as; absent after a change. */
-  received?: ReceivedLines;
+  lines?: ReceivedLines | undefined;
 }
 
 /** A file that was read. */
@@ -54,7 +54,7 @@ class DamagedConfigFile extends Error {
 /** The configuration file at one path. The caller must not write concurrently. */
 export class ConfigFile {
   readonly #path: string;
-  #received: ReceivedLines | undefined;
+  #lines: ReceivedLines | undefined;
   #snapshotBytes = 0;
   /** Infinity while the file may be damaged; the next write then replaces it. */
   #addedBytes = Infinity;
@@ -63,10 +63,13 @@ export class ConfigFile {
     this.#path = path;
   }
 
-  /** Takes the lines of a snapshot that arrives. Lines that were taken before and not written are dropped. */
+  /**
+   * Returns an empty list of lines, for a snapshot that begins to arrive. The list that was returned before
+   * is dropped, unless its file is being moved already.
+   */
   receive(): ReceivedLines {
-    this.#received = new ReceivedLines(`${this.#path}.received`, this.#received?.drop());
-    return this.#received;
+    this.#lines = new ReceivedLines(`${this.#path}.received`, this.#lines?.drop());
+    return this.#lines;
   }
 
   /** Reads the file; undefined if there is none. Throws DamagedConfigFile, or the error of the disk. */
@@ -91,14 +94,14 @@ export class ConfigFile {
   }
 
   /**
-   * Replaces the file durably: by the lines that were received, which are written already, or else by the
-   * tables.
+   * Replaces the file durably: by the lines of the snapshot, or by the tables if there are no lines or if
+   * they were dropped.
    */
   async writeSnapshot(stored: StoredConfig): Promise<void> {
-    const { received, confirmedAt } = stored;
+    const { lines, confirmedAt } = stored;
     this.#addedBytes = Infinity;
-    received?.add({ type: 'confirmed', confirmedAt });
-    const bytes = (await received?.moveTo(this.#path)) ?? (await this.#writeTables(stored));
+    lines?.add({ type: 'confirmed', confirmedAt });
+    const bytes = (await lines?.moveTo(this.#path)) ?? (await this.#writeTables(stored));
     await syncFolder(dirname(this.#path));
     this.#snapshotBytes = bytes;
     this.#addedBytes = 0;
@@ -196,7 +199,7 @@ async function replay(path: string, file: FileHandle): Promise<Reader> {
     number += 1;
     try {
       reader.take(decode(line), line.length + 1);
-      release(line);
+      freeBytes(line);
     } catch (cause) {
       throw new DamagedConfigFile(path, number, cause);
     }

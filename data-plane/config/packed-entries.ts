@@ -22,8 +22,8 @@ export function unpack(packed: string): ConfigEntry[] {
   const source = Buffer.from(packed, 'base64');
   const bytes = gunzipSync(source, { maxOutputLength: PART_BYTES_MAX, chunkSize: PIECE_BYTES });
   const text = bytes.toString('utf8');
-  release(source);
-  release(bytes);
+  freeBytes(source);
+  freeBytes(bytes);
   const entries: unknown = JSON.parse(text);
   if (!Array.isArray(entries)) throw new Error('a part of the snapshot is not a list of entries');
   return entries;
@@ -33,7 +33,7 @@ export function unpack(packed: string): ConfigEntry[] {
  * Frees the memory of bytes that nobody uses any more. A collection of garbage would free it after some 30
  * parts of a snapshot.
  */
-export function release({ buffer }: Buffer): void {
+export function freeBytes({ buffer }: Buffer): void {
   // Short buffers share the memory of a pool, which is a little larger than `poolSize`.
   if (buffer instanceof ArrayBuffer && buffer.byteLength >= 2 * Buffer.poolSize) buffer.transfer(0);
 }

@@ -1,12 +1,12 @@
 /** Snapshots are written to the disk while they arrive, and only complete ones become the configuration. */
 import {
   existsSync,
-  mkdirSync,
+  linkSync,
   mkdtempSync,
   readFileSync,
   rmSync,
-  rmdirSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import type { ConfigEntry } from '@gateway/shared/node-api';
 import { keyOf } from '../../test/ledger/records.ts';
 import { snapshotLine } from './file-lines.ts';
 import { ConfigFile } from './file.ts';
-import type { ReceivedLines } from './received-lines.ts';
+import { ReceivedLines } from './received-lines.ts';
 import { NO_TABLES, changed } from './tables.ts';
 import type { Tables } from './tables.ts';
 
@@ -63,20 +63,20 @@ const keptIn = (name: string): number => readFileSync(name, 'utf8').match(/"unkn
 
 describe('a snapshot', () => {
   it('is on the disk before it is complete, for its owner only, and not after it was dropped', async () => {
-    const received = file.receive();
-    receive(received, tablesAt(1), 2);
+    const lines = file.receive();
+    receive(lines, tablesAt(1), 2);
     await expect.poll(() => existsSync(temporary) && keptIn(temporary)).toBe(2);
     expect(statSync(temporary).mode & 0o777).toBe(0o600);
     expect(existsSync(place)).toBe(false);
-    await received.drop();
+    await lines.drop();
     expect(existsSync(temporary)).toBe(false);
   });
 
   it('is stored as it arrived, with the time at which it was complete', async () => {
     const tables = tablesAt(1);
-    const received = file.receive();
-    receive(received, tables);
-    await file.writeSnapshot({ tables, confirmedAt: 5, received });
+    const lines = file.receive();
+    receive(lines, tables);
+    await file.writeSnapshot({ tables, confirmedAt: 5, lines });
     expect(keptIn(place)).toBe(KEYS);
     expect(existsSync(temporary)).toBe(false);
     await file.writeConfirmed({ tables, confirmedAt: 6 });
@@ -90,28 +90,41 @@ describe('a snapshot', () => {
     receive(first, tables);
     const second = file.receive();
     receive(second, later);
-    await file.writeSnapshot({ tables, confirmedAt: 5, received: first });
+    await file.writeSnapshot({ tables, confirmedAt: 5, lines: first });
     expect(keptIn(place)).toBe(0);
     expect(readFileSync(place, 'utf8')).toContain(tables.checksum);
-    await file.writeSnapshot({ tables: later, confirmedAt: 6, received: second });
+    await file.writeSnapshot({ tables: later, confirmedAt: 6, lines: second });
     expect(keptIn(place)).toBe(KEYS);
     expect((await new ConfigFile(place).load())?.tables.checksum).toBe(later.checksum);
   });
 
-  it('does not replace the file if the disk failed while it arrived; the next one does', async () => {
+  it('does not replace the file if the disk failed; one that began to arrive before does', async () => {
     const [tables, later] = [tablesAt(1), tablesAt(2)];
     await file.writeSnapshot({ tables, confirmedAt: 5 });
-    // No file can be written where a folder is.
-    mkdirSync(temporary);
+    // The link cannot be written, but removed.
+    symlinkSync(path.join(folder, 'none', 'file'), temporary);
     const failed = file.receive();
     receive(failed, later);
-    await expect(file.writeSnapshot({ tables: later, confirmedAt: 6, received: failed })).rejects.toThrow();
-    expect((await new ConfigFile(place).load())?.tables.checksum).toBe(tables.checksum);
-    rmdirSync(temporary);
-    const received = file.receive();
-    receive(received, later);
-    await file.writeSnapshot({ tables: later, confirmedAt: 6, received });
+    const written = file.writeSnapshot({ tables: later, confirmedAt: 6, lines: failed });
+    const lines = file.receive();
+    receive(lines, later);
+    await expect(written).rejects.toMatchObject({ code: 'ENOENT', syscall: 'open' });
+    expect(readFileSync(place, 'utf8')).toContain(tables.checksum);
+    await file.writeSnapshot({ tables: later, confirmedAt: 6, lines });
     expect((await new ConfigFile(place).load())?.tables.checksum).toBe(later.checksum);
+  });
+
+  it('that is dropped while the disk stalls is not written when the disk goes on', async () => {
+    const link = path.join(folder, 'link');
+    writeFileSync(temporary, '');
+    linkSync(temporary, link);
+    const stalled = Promise.withResolvers<void>();
+    const lines = new ReceivedLines(temporary, stalled.promise);
+    receive(lines, tablesAt(1));
+    const dropped = lines.drop();
+    stalled.resolve();
+    await dropped;
+    expect([existsSync(temporary), readFileSync(link, 'utf8')]).toEqual([false, '']);
   });
 
   it('that a killed process received in part is removed by the next one', async () => {

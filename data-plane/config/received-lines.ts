@@ -1,12 +1,12 @@
 /**
- * The lines of a snapshot, written to a file of their own while its parts arrive: no memory holds the text of
- * a million keys beside their rows.
+ * The lines of a snapshot, written to a file of their own while its parts arrive: while the disk keeps up, no
+ * memory holds the text of a million keys beside their rows.
  */
 import { open, rename, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { encode } from './file-lines.ts';
 import type { Line } from './file-lines.ts';
-import { release } from './packed-entries.ts';
+import { freeBytes } from './packed-entries.ts';
 
 const OWNER_ONLY = 0o600;
 
@@ -14,8 +14,10 @@ const OWNER_ONLY = 0o600;
 export class ReceivedLines {
   readonly #path: string;
   readonly #opened: Promise<FileHandle>;
-  /** Resolves when all lines so far are written. */
-  #written: Promise<unknown>;
+  /** Lines that are not written yet; undefined after they were dropped or the disk failed. */
+  #waiting: Buffer[] | undefined = [];
+  /** Resolves when all lines so far are written or dropped. Rejects with the error of the disk. */
+  #written: Promise<void> = Promise.resolve();
   /** Settles when the file is moved or removed; undefined as long as lines may be added. */
   #ended: Promise<void> | undefined;
   #bytes = 0;
@@ -24,19 +26,16 @@ export class ReceivedLines {
   constructor(path: string, before: Promise<void> | undefined) {
     this.#path = path;
     this.#opened = openNew(path, before);
-    this.#written = this.#opened;
-    this.#then(async () => undefined);
+    this.#startWriting();
   }
 
   /** Adds a line. If it cannot be written, `moveTo` throws the error of the disk. */
   add(line: Line): void {
-    if (this.#ended) return;
+    if (this.#ended || !this.#waiting) return;
     const bytes = encode(line);
     this.#bytes += bytes.length;
-    this.#then(async (file) => {
-      await file.appendFile(bytes);
-      release(bytes);
-    });
+    this.#waiting.push(bytes);
+    this.#startWriting();
   }
 
   /**
@@ -45,22 +44,28 @@ export class ReceivedLines {
    */
   async moveTo(path: string): Promise<number | undefined> {
     if (this.#ended) return undefined;
-    this.#then((file) => file.sync());
-    this.#ended = this.#close().then(() => rename(this.#path, path));
-    try {
-      await this.#ended;
-    } catch (error) {
-      await rm(this.#path, { force: true });
-      throw error;
-    }
+    this.#written = this.#written.then(async () => (await this.#opened).sync());
+    this.#ended = this.#close()
+      .then(() => rename(this.#path, path))
+      .catch(async (error: unknown) => {
+        await rm(this.#path, { force: true }).catch(() => undefined);
+        throw error;
+      });
+    await this.#ended;
     return this.#bytes;
   }
 
-  /** Removes the file, unless it is being moved. Resolves when the path is free. Never rejects. */
+  /**
+   * Removes the file and forgets the lines that are not written, unless the file is being moved. Resolves
+   * when the path is free. Never rejects.
+   */
   async drop(): Promise<void> {
-    this.#ended ??= this.#close()
-      .catch(() => undefined)
-      .then(() => rm(this.#path, { force: true }));
+    if (!this.#ended) {
+      this.#waiting = undefined;
+      this.#ended = this.#close()
+        .catch(() => undefined)
+        .then(() => rm(this.#path, { force: true }));
+    }
     await this.#ended.catch(() => undefined);
   }
 
@@ -72,10 +77,24 @@ export class ReceivedLines {
     }
   }
 
-  #then(work: (file: FileHandle) => Promise<unknown>): void {
-    this.#written = this.#written.then(async () => work(await this.#opened));
+  /** Writes what waits, after what is being written. */
+  #startWriting(): void {
+    this.#written = this.#written.then(() => this.#writeWaiting());
     // The error is thrown when the file is closed.
     this.#written.catch(() => undefined);
+  }
+
+  async #writeWaiting(): Promise<void> {
+    try {
+      const file = await this.#opened;
+      for (let bytes = this.#waiting?.shift(); bytes; bytes = this.#waiting?.shift()) {
+        await file.appendFile(bytes);
+        freeBytes(bytes);
+      }
+    } catch (error) {
+      this.#waiting = undefined;
+      throw error;
+    }
   }
 }
 

@@ -1,4 +1,7 @@
 /** Tests of compressed parts of a snapshot. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { ConfigChecksum } from '@gateway/shared/checksum';
@@ -50,4 +53,26 @@ test.each([
   ['too large', gzipSync(Buffer.alloc(65 * 1024 * 1024, 32)).toString('base64'), /larger than/],
 ])('a snapshot with a compressed part that is %s is refused', (_what, packed, reason) => {
   expect(() => received(packed).whole?.tables()).toThrow(reason);
+});
+
+test('a part that cannot be decoded is not written, nor is a later one', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'gateway-parts-'));
+  try {
+    const lines = new ConfigFile(path.join(folder, 'config.log')).receive();
+    const whole = {
+      revision: 3,
+      checksum: '',
+      chunks: 2,
+      entries: [],
+      __typename: 'ConfigSnapshot' as const,
+    };
+    const first = { ...whole, chunk: 0, packed: pack('no list') };
+    const parts = new SnapshotParts(first, lines, 0);
+    for (const part of [first, { ...whole, chunk: 1, packed: pack(ENTRIES) }])
+      expect(parts.add(part)).toBe(true);
+    expect(() => parts.whole?.tables()).toThrow(/not a list/);
+    expect(await lines.moveTo(path.join(folder, 'moved'))).toBe(0);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -17,18 +17,18 @@ export interface WholeSnapshot {
   revision: number;
   checksum: string;
   /** The lines that the file of the configuration gets. */
-  received: ReceivedLines;
+  lines: ReceivedLines;
   /** Throws if a part could not be decoded or the checksum differs. */
   tables(): Tables;
 }
 
-/** The parts of a snapshot that have arrived so far. Only their rows are kept in memory. */
+/** The parts of a snapshot that have arrived so far. Memory keeps only their rows while the disk keeps up. */
 export class SnapshotParts {
   readonly #first: SnapshotEvent;
   readonly #confirmedAt: number;
   readonly #draft = new TablesDraft(NO_TABLES);
   readonly #lines: ReceivedLines;
-  #received = 0;
+  #count = 0;
   #failure: unknown;
 
   /** `first`: the first part. It must still be added. `lines` gets all parts. */
@@ -42,18 +42,19 @@ export class SnapshotParts {
   add({ revision, checksum, chunk, chunks, entries, packed }: SnapshotEvent): boolean {
     const first = this.#first;
     const fits =
-      this.#received === chunk &&
+      this.#count === chunk &&
       first.chunks === chunks &&
       chunks <= CHUNKS_MAX &&
       first.revision === revision &&
       first.checksum === checksum &&
       Array.isArray(entries);
     if (!fits) return false;
-    this.#received += 1;
+    this.#count += 1;
+    if (this.#failure !== undefined) return true;
     const head = chunk === 0 ? { revision, checksum, confirmedAt: this.#confirmedAt } : undefined;
-    this.#lines.add(snapshotLine({ entries, packed }, chunks - this.#received, head));
     try {
-      if (this.#failure === undefined) this.#draft.put(packed ? unpack(packed) : entries);
+      this.#draft.put(packed ? unpack(packed) : entries);
+      this.#lines.add(snapshotLine({ entries, packed }, chunks - this.#count, head));
     } catch (error) {
       this.#failure = error;
     }
@@ -68,11 +69,11 @@ export class SnapshotParts {
   /** The snapshot, once its last part was added. */
   get whole(): WholeSnapshot | undefined {
     const { revision, checksum, chunks } = this.#first;
-    if (this.#received < chunks) return undefined;
+    if (this.#count < chunks) return undefined;
     return {
       revision,
       checksum,
-      received: this.#lines,
+      lines: this.#lines,
       tables: () => {
         if (this.#failure !== undefined) throw this.#failure;
         return this.#draft.finish(revision, checksum);
