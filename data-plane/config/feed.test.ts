@@ -1,14 +1,10 @@
 /** The feed against a small control plane that speaks graphql-ws over a real socket. */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { GraphQLError, graphql } from 'graphql';
-import { useServer } from 'graphql-ws/use/ws';
+import { GraphQLError } from 'graphql';
 import { afterEach, expect, test } from 'vitest';
-import { WebSocketServer } from 'ws';
 import { ConfigChecksum } from '@gateway/shared/checksum';
 import { DEFAULT_ACCESS } from '@gateway/shared/clouds/access';
 import type { ConfigEntry, ConfigEvent } from '@gateway/shared/node-api';
@@ -16,8 +12,9 @@ import type { ConfigRecord, KeyRecord } from '@gateway/shared/records';
 import { RELEASE } from '@gateway/shared/release';
 import { credentialContext, seal } from '@gateway/shared/sealing';
 import { connectControl } from '../control/client.ts';
+import { startPlane } from '../../test/config-plane.ts';
+import type { Plane } from '../../test/config-plane.ts';
 import { keyOf } from '../../test/ledger/records.ts';
-import { SCHEMA } from '../../test/node-api-schema.ts';
 import { Compiler } from './compile.ts';
 import { ControlClock } from './control-clock.ts';
 import { createFeed } from './feed.ts';
@@ -27,107 +24,11 @@ import { loadNodeKeys } from './identity.ts';
 import { createStore } from './store.ts';
 import type { WritableStore } from './store.ts';
 
-interface Ack {
-  revision: number;
-  error?: string;
-}
-interface Follower {
-  fromRevision: number | null;
-  push(event: ConfigEvent): void;
-  end(error?: GraphQLError): void;
-}
-
-interface Plane {
-  url: string;
-  port: number;
-  acks: Ack[];
-  /** Number of the next acknowledgements that fail with an error. */
-  lost: { acks: number };
-  followers: Follower[];
-  /** Waits for the n-th subscription. */
-  follower(number: number): Promise<Follower>;
-  close(): Promise<void>;
-}
-
 const cleanups: (() => Promise<void> | void)[] = [];
 
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
-
-async function startPlane(port = 0): Promise<Plane> {
-  const acks: Ack[] = [];
-  const followers: Follower[] = [];
-  const lost = { acks: 0 };
-  const rootValue = {
-    nodeConfigAck: ({ input }: { input: Ack }) => {
-      if (lost.acks > 0) {
-        lost.acks -= 1;
-        throw new Error('lost');
-      }
-      acks.push(input);
-      return { ok: true, userErrors: [] };
-    },
-  };
-  const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => {
-      body += chunk.toString();
-    });
-    request.on('end', () => {
-      const { query, variables } = JSON.parse(body) as { query: string; variables: Record<string, unknown> };
-      void graphql({ schema: SCHEMA, source: query, variableValues: variables, rootValue }).then((result) => {
-        response.setHeader('content-type', 'application/json').end(JSON.stringify(result));
-      });
-    });
-  });
-  const sockets = new WebSocketServer({ server, path: '/graphql' });
-  const roots = {
-    dataPlaneConfig: ({ fromRevision = null }: { fromRevision?: number | null }) =>
-      follow(followers, fromRevision),
-  };
-  useServer({ schema: SCHEMA, roots: { subscription: roots } }, sockets);
-  await new Promise<void>((resolve) => {
-    server.listen(port, '127.0.0.1', resolve);
-  });
-  const at = (server.address() as AddressInfo).port;
-  const close = async () => {
-    for (const socket of sockets.clients) socket.terminate();
-    server.closeAllConnections();
-    await new Promise((resolve) => {
-      server.close(resolve);
-    });
-  };
-  const follower = async (number: number): Promise<Follower> => {
-    await expect.poll(() => followers.length).toBeGreaterThanOrEqual(number);
-    return followers[number - 1] as Follower;
-  };
-  return { url: `http://127.0.0.1:${at}`, port: at, acks, lost, followers, follower, close };
-}
-
-async function* follow(
-  followers: Follower[],
-  fromRevision: number | null,
-): AsyncGenerator<{ dataPlaneConfig: ConfigEvent }> {
-  const events: (ConfigEvent | { error: GraphQLError | undefined })[] = [];
-  let wake = () => undefined as void;
-  const add = (event: ConfigEvent | { error: GraphQLError | undefined }) => {
-    events.push(event);
-    wake();
-  };
-  followers.push({ fromRevision, push: add, end: (error) => add({ error }) });
-  for (;;) {
-    const event = events.shift();
-    if (!event)
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    else if ('error' in event) {
-      if (event.error) throw event.error;
-      return;
-    } else yield { dataPlaneConfig: event };
-  }
-}
 
 const SETTINGS: ConfigRecord = {
   kind: 'SETTINGS',
@@ -250,6 +151,63 @@ test('the feed applies snapshots and deltas, stores them for the owner only, and
   await expect.poll(() => plane.acks.at(-1)?.revision).toBe(3);
   follower.push({ __typename: 'LeaseRecall', leaseId: 'lease_1' });
   await expect.poll(() => recalls).toEqual(['lease_1']);
+});
+
+/** A feed with a stored configuration that has received the first of two parts of the next snapshot. */
+async function startWithPart() {
+  const running = await startPlaneAndFeed();
+  const { plane, folder } = running;
+  const follower = await plane.follower(1);
+  follower.push(snapshot(2, FIRST));
+  await expect.poll(() => plane.acks.at(-1)?.revision).toBe(2);
+  const all = [entry(SETTINGS, 1), entry({ ...KEY, enabled: false }, 3)];
+  const [first, second] = all.map((each, chunk) =>
+    snapshot(3, [each], { checksum: checksumOf(all), chunk, chunks: 2 }),
+  );
+  if (!first || !second) throw new Error('There are two parts.');
+  const file = join(folder, 'config.log');
+  const stored = readFileSync(file, 'utf8');
+  const received = `${file}.received`;
+  const expectUnchanged = async () => {
+    await expect.poll(() => existsSync(received)).toBe(false);
+    expect(readFileSync(file, 'utf8')).toBe(stored);
+  };
+  return { ...running, follower, first, second, received, expectUnchanged };
+}
+
+test('the part of a snapshot is removed from the disk when the stream ends', async () => {
+  const { plane, follower, first, second, received, expectUnchanged, store } = await startWithPart();
+  follower.push(first);
+  await expect.poll(() => existsSync(received)).toBe(true);
+  follower.end();
+  await expectUnchanged();
+  const next = await plane.follower(2);
+  next.push(first);
+  next.push(second);
+  await expect.poll(() => plane.acks.at(-1)?.revision).toBe(3);
+  expect(store.current?.keyByDigest(KEY.digest)?.enabled).toBe(false);
+  expect(existsSync(received)).toBe(false);
+});
+
+test('a snapshot with a wrong checksum is removed from the disk', async () => {
+  const { plane, follower, first, second, received, expectUnchanged } = await startWithPart();
+  const wrong = { checksum: 'f'.repeat(64) };
+  follower.push({ ...first, ...wrong });
+  await expect.poll(() => existsSync(received)).toBe(true);
+  follower.push({ ...second, ...wrong });
+  await expect
+    .poll(() => plane.acks.at(-1))
+    .toMatchObject({ revision: 3, error: expect.stringContaining('checksum') });
+  await expectUnchanged();
+});
+
+test('the part of a snapshot is removed from the disk before the feed has stopped', async () => {
+  const { feed, follower, first, received, expectUnchanged } = await startWithPart();
+  follower.push(first);
+  await expect.poll(() => existsSync(received)).toBe(true);
+  await feed.stop();
+  expect(existsSync(received)).toBe(false);
+  await expectUnchanged();
 });
 
 test('the feed refuses a bad record with its place, and keeps the last configuration', async () => {
