@@ -146,7 +146,7 @@ function serveGraphql(server: FastifyInstance, { apollo, contexts, explorer }: G
     method: ['GET', 'POST', 'OPTIONS'],
     url: '/graphql',
     onRequest: async (request, reply) => {
-      if (explorer && wantsPage(request)) return explorer(reply);
+      if (explorer && wantsPage(request)) return explorer(request, reply);
       reply.header('cache-control', 'no-store');
       return undefined;
     },

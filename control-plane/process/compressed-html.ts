@@ -1,10 +1,11 @@
 /**
- * Compresses the HTML of the console. It differs by page, by language, and by whether there are a session
- * cookie and parameters, but holds no word of the request and no secret: what an attacker adds to a request
- * does not change its size (https://www.breachattack.com). So there are a few hundred texts, and each is
- * compressed once.
+ * Compresses the HTML of the console and of the API explorer. The console's differs by page, by language, and
+ * by whether there are a session cookie and parameters, but holds no word of the request and no secret: what
+ * an attacker adds to a request does not change its size (https://www.breachattack.com). So there are a few
+ * hundred texts, and each is compressed once.
  */
 import type { Buffer } from 'node:buffer';
+import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
@@ -20,6 +21,8 @@ const ENCODINGS = {
   gzip: (text: string): Promise<Buffer> => gzipAsync(text),
 } as const;
 type Encoding = keyof typeof ENCODINGS;
+type Encoders = Readonly<Record<Encoding, (text: string) => Promise<Buffer>>>;
+const NAMES = Object.keys(ENCODINGS) as Encoding[];
 
 /** More texts than pages have. The oldest is dropped when another one is added. */
 const KEPT_MAX = 1_000;
@@ -32,19 +35,32 @@ interface Encoded {
 
 /** The texts that were compressed. */
 export class CompressedHtml {
+  readonly #encoders: Encoders;
+  /** By encoding and digest of the text. */
   readonly #kept = new Map<string, Promise<Buffer>>();
 
-  /** The text in the best encoding of an Accept-Encoding header; undefined if it names none of ours. */
+  constructor(encoders: Encoders = ENCODINGS) {
+    this.#encoders = encoders;
+  }
+
+  /**
+   * The text in the best encoding of an Accept-Encoding header; undefined if the header names none of ours,
+   * or if the compression failed.
+   */
   async encoded(html: string, acceptEncoding: string): Promise<Encoded | undefined> {
     const encoding = encodingOf(acceptEncoding);
-    return encoding && { encoding, bytes: await this.#bytes(html, encoding) };
+    if (!encoding) return undefined;
+    const bytes = await this.#bytes(html, encoding).catch(() => undefined);
+    return bytes && { encoding, bytes };
   }
 
   #bytes(html: string, encoding: Encoding): Promise<Buffer> {
-    const name = `${encoding} ${html}`;
+    const name = `${encoding} ${createHash('sha256').update(html).digest('base64')}`;
     const known = this.#kept.get(name);
     if (known) return known;
-    const bytes = ENCODINGS[encoding](html);
+    const bytes = this.#encoders[encoding](html);
+    // The next request tries again.
+    bytes.catch(() => this.#kept.delete(name));
     for (const oldest of this.#kept.keys()) {
       if (this.#kept.size < KEPT_MAX) break;
       this.#kept.delete(oldest);
@@ -61,5 +77,5 @@ function encodingOf(acceptEncoding: string): Encoding | undefined {
     const [name = '', weight = ''] = part.split(';').map((each) => each.trim());
     if (!/^q=0(?:\.0*)?$/.test(weight)) accepted.add(name);
   }
-  return (['br', 'gzip'] as const).find((encoding) => accepted.has(encoding));
+  return NAMES.find((encoding) => accepted.has(encoding));
 }

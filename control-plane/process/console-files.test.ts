@@ -6,7 +6,7 @@ import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from '
 import Fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SECURITY_HEADERS, serveConsole } from './console-files.ts';
+import { SECURITY_HEADERS, serveConsole, serveExplorer } from './console-files.ts';
 
 const PAGE = '<!doctype html><head><title>Console</title></head>';
 const PAGES = [
@@ -142,5 +142,35 @@ describe("the console's files", () => {
     expect(policy).toContain("script-src 'self';");
     expect(policy).toContain("frame-ancestors 'none'");
     expect(policy).not.toMatch(/unsafe|\*/);
+  });
+});
+
+describe('the page of the API explorer', () => {
+  it('is compressed for browsers that accept it, under a policy of its own', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'explorer-'));
+    writeFileSync(path.join(folder, 'index.html'), PAGE);
+    const server = Fastify();
+    try {
+      const explorer = await serveExplorer(server, folder);
+      server.get('/graphql', async (request, reply) => explorer?.(request, reply));
+      const ask = (encodings: string) =>
+        server.inject({ url: '/graphql', headers: { 'accept-encoding': encodings } });
+      const plain = await ask('identity');
+      expect([plain.headers['content-encoding'], plain.body]).toEqual([undefined, PAGE]);
+      const best = await ask('gzip, br');
+      expect([best.headers['content-encoding'], String(brotliDecompressSync(best.rawPayload))]).toEqual([
+        'br',
+        PAGE,
+      ]);
+      expect(best.headers).toMatchObject({
+        'content-type': 'text/html; charset=utf-8',
+        'cache-control': 'no-cache',
+        vary: 'accept-encoding, accept',
+      });
+      expect(best.headers['content-security-policy']).toContain("style-src 'self' 'unsafe-inline'");
+    } finally {
+      await server.close();
+      rmSync(folder, { recursive: true });
+    }
   });
 });

@@ -63,7 +63,7 @@ function readPages(folder: string): ConsolePage[] {
 }
 
 /** Answers a request with the page of the API explorer. */
-export type ExplorerPage = (reply: FastifyReply) => FastifyReply;
+export type ExplorerPage = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 /**
  * Serves the explorer's files below /graphql, and returns the answer with its page; null if it was not built.
@@ -71,7 +71,7 @@ export type ExplorerPage = (reply: FastifyReply) => FastifyReply;
 export async function serveExplorer(server: FastifyInstance, folder: string): Promise<ExplorerPage | null> {
   const file = path.join(folder, 'index.html');
   if (!existsSync(file)) return null;
-  const page = readFileSync(file);
+  const page = { text: readFileSync(file, 'utf8'), vary: 'accept', compressed: new CompressedHtml() };
   await server.register(staticFiles, {
     ...FILES,
     root: folder,
@@ -80,11 +80,8 @@ export async function serveExplorer(server: FastifyInstance, folder: string): Pr
     globIgnore: [...FILES.globIgnore, 'index.html'],
     decorateReply: false,
   });
-  return (reply) =>
-    reply
-      .headers({ 'content-security-policy': EXPLORER_POLICY, 'cache-control': 'no-cache', vary: 'accept' })
-      .type('text/html; charset=utf-8')
-      .send(page);
+  return (request, reply) =>
+    sendPage(request, reply.header('content-security-policy', EXPLORER_POLICY), page);
 }
 
 /** Whether a browser requests a page, by its `accept` header. */
@@ -114,10 +111,26 @@ async function answerPage(
   const { headers, url } = request;
   const { cookie = '', 'accept-language': acceptLanguage = '' } = headers;
   const text = htmlOf(html, pages, { url, acceptLanguage, cookie });
+  return sendPage(request, reply, { text, vary: 'accept-language, cookie', compressed });
+}
+
+interface Page {
+  text: string;
+  /** Names of the other request headers on which the page depends. */
+  vary: string;
+  compressed: CompressedHtml;
+}
+
+/** Sends a page, compressed if the browser accepts it. Browsers revalidate the page each time. */
+async function sendPage(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  { text, vary, compressed }: Page,
+): Promise<FastifyReply> {
   const encoded = await compressed.encoded(text, String(headers['accept-encoding'] ?? ''));
   if (encoded) reply.header('content-encoding', encoded.encoding);
   return reply
-    .headers({ 'cache-control': 'no-cache', vary: 'accept-encoding, accept-language, cookie' })
+    .headers({ 'cache-control': 'no-cache', vary: `accept-encoding, ${vary}` })
     .type('text/html; charset=utf-8')
     .send(encoded?.bytes ?? text);
 }
