@@ -22,7 +22,7 @@ const USUAL: Span = { beforeMs: 15 * MINUTE_MS, afterMs: MINUTE_MS };
 /**
  * All times at which settlement accepts requests. The rows of a customer are found by an index. Only for an
  * administrator and an id that no entry has, or one that was settled late, all rows of the 51 hours are read:
- * an index of ids would cost each request some 60 bytes and a random write, for a question that is rare.
+ * an index of ids would cost each request some 60 bytes and one more insertion, for a question that is rare.
  */
 const WHOLE: Span = { beforeMs: 49 * HOUR_MS, afterMs: 2 * HOUR_MS };
 
