@@ -30,8 +30,8 @@ export function unpack(packed: string): ConfigEntry[] {
 }
 
 /**
- * Frees the memory of bytes that nobody uses any more. A collection of garbage would free it after some 30
- * parts of a snapshot.
+ * Frees the memory of bytes that nobody uses any more. What refers to them, such as the stream that unpacked
+ * them, survives short collections of garbage: a full one would free the bytes of 30 parts or more at once.
  */
 export function freeBytes({ buffer }: Buffer): void {
   // Short buffers share the memory of a pool, which is a little larger than `poolSize`.
