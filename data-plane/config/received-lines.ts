@@ -70,19 +70,6 @@ export class ReceivedLines {
     await this.#ended.catch(() => undefined);
   }
 
-  /**
-   * Writes all waiting lines in one call. A call takes a turn of the event loop, in which ten parts may
-   * arrive, and `appendFile` would make one for each half megabyte.
-   */
-  async #writeWaiting(file: FileHandle): Promise<void> {
-    const lines = this.#waiting;
-    this.#waiting = [];
-    const bytes = Buffer.concat(lines);
-    for (const line of lines) release(line);
-    for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
-    release(bytes);
-  }
-
   async #close(): Promise<void> {
     try {
       await this.#written;
