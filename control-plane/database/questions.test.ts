@@ -15,6 +15,8 @@ beforeAll(async () => {
 afterAll(() => money.close());
 
 const rowsOf = (statement: Statement): Question<unknown[]> => question(statement, (rows) => [...rows]);
+const together = (questions: readonly Question<unknown>[]): Promise<readonly unknown[]> =>
+  inTransaction(money.em(), (em) => askAll(em, questions));
 const insert = (name: string): Statement =>
   sql`insert into usage_request (request_id, at) values (${name}, 'epoch')`;
 
@@ -36,8 +38,8 @@ describe('questions that are sent together', () => {
   });
 
   it('are answered as well if there is one, and if there is none', async () => {
-    expect(await askAll(money.em(), [rowsOf(sql`select 1 as one`)])).toEqual([[{ one: 1 }]]);
-    expect(await askAll(money.em(), [])).toEqual([]);
+    expect(await together([rowsOf(sql`select 1 as one`)])).toEqual([[{ one: 1 }]]);
+    expect(await together([])).toEqual([]);
   });
 
   it('send the values that a question alone sends', async () => {
@@ -46,7 +48,7 @@ describe('questions that are sent together', () => {
       ${true}::boolean as flag, ${list}::text[] as list, ${textArray(list)}::text[] as bytes,
       ${9_007_199_254_740_993n}::bigint as large`;
     const alone = await ask(money.em(), rowsOf(values));
-    expect(await askAll(money.em(), [rowsOf(values), rowsOf(values)])).toEqual([alone, alone]);
+    expect(await together([rowsOf(values), rowsOf(values)])).toEqual([alone, alone]);
   });
 
   it('fail with the error of the first that fails, and those after it do not run', async () => {
@@ -72,7 +74,25 @@ describe('questions that are sent together', () => {
 
   it('fail if the connection ends before they are answered', async () => {
     const questions = [command(sql`select pg_terminate_backend(pg_backend_pid())`), rowsOf(sql`select 1`)];
-    await expect(askAll(money.em(), questions)).rejects.toThrow();
+    await expect(together(questions)).rejects.toThrow();
     expect(await ask(money.em(), rowsOf(sql`select 1 as one`))).toEqual([{ one: 1 }]);
+  });
+
+  it('are rolled back after their end if the work beside them fails', async () => {
+    const work = inTransaction(money.em(), async (em) => {
+      const slow = sql`select pg_sleep(0.1)`;
+      await Promise.all([
+        askAll(em, [command(insert('Kyiv')), command(slow)]),
+        Promise.reject(new Error('x')),
+      ]);
+    });
+    await expect(work).rejects.toThrow('x');
+    expect(await ask(money.em(), rowsOf(sql`select from usage_request where request_id = 'Kyiv'`))).toEqual(
+      [],
+    );
+  });
+
+  it('are refused without a transaction', async () => {
+    await expect(askAll(money.em(), [rowsOf(sql`select 1`)])).rejects.toThrow('only in a transaction');
   });
 });

@@ -37,7 +37,7 @@ export async function ask<Answer>(em: EntityManager, { statement, read }: Questi
 
 /**
  * The answers to the questions, which run one after another in the transaction of `em`. Throws the error of
- * the first that fails; those after it do not run.
+ * the first that fails; those after it do not run. Throws an Error without a transaction.
  */
 export async function askAll<Answers extends readonly unknown[]>(
   em: EntityManager,
@@ -48,27 +48,24 @@ export async function askAll<Answers extends readonly unknown[]>(
 }
 
 async function answersTo(em: EntityManager, questions: readonly Question<unknown>[]): Promise<unknown[]> {
-  const message = messageOf(questions.map(({ statement }) => statement));
-  // Kysely passes the text of a statement to the driver, which accepts an object in its place.
+  if (!em.isInTransaction()) throw new Error('Questions are sent together only in a transaction.');
+  const { message, results } = messageOf(questions.map(({ statement }) => statement));
+  // Kysely passes the text of a statement to the driver, which accepts an object in its place. It does not
+  // wait for the results then: statements that follow in the transaction wait in the queue of the driver.
   const compiled = Object.assign({}, CompiledQuery.raw(''), { sql: message });
-  const { rows } = await em.getKysely().executeQuery<readonly unknown[]>(compiled);
+  const [rows] = await Promise.all([results, em.getKysely().executeQuery(compiled)]);
   return questions.map(({ read }, at) => read(rows[at] ?? []));
-}
-
-/** The rows of several statements, in the form in which Kysely reads a result. */
-interface Rows {
-  rows: unknown[][];
 }
 
 /** The driver gives one result alone, and several as a list. */
 type Results = { rows: unknown[] } | { rows: unknown[] }[];
 
-/** A query of the driver that sends several statements as one message. Awaiting it gives the rows of each. */
-function messageOf(statements: readonly Statement[]): Query & PromiseLike<Rows> {
-  const { promise, resolve, reject } = Promise.withResolvers<Rows>();
-  const message = new Query('', (error, results: Results) => {
+/** A query of the driver that sends several statements as one message, and the rows of each. */
+function messageOf(statements: readonly Statement[]): { message: Query; results: Promise<unknown[][]> } {
+  const { promise: results, resolve, reject } = Promise.withResolvers<unknown[][]>();
+  const message = new Query('', (error, received: Results) => {
     if (error) reject(error);
-    else resolve({ rows: [results].flat().map(({ rows }) => rows) });
+    else resolve([received].flat().map(({ rows }) => rows));
   });
   const parts = statements.map(({ text, values }) => ({ text, values: values.map(wireValue) }));
   message.submit = (connection) => {
@@ -77,7 +74,7 @@ function messageOf(statements: readonly Statement[]): Query & PromiseLike<Rows> 
     connection.sync();
     connection.stream.uncork();
   };
-  return Object.assign(message, { then: promise.then.bind(promise) });
+  return { message, results };
 }
 
 type WireValue = Buffer | string | null;

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { DialectName } from '@gateway/shared/catalog';
 import type { Quirk } from '@gateway/shared/quirks';
 import type { GatewayError } from '@gateway/shared/failures';
-import type { Pieces } from '../call/pieces.ts';
+import { Pieces } from '../call/pieces.ts';
 import type { CompiledRoute, SoldModel } from '../config/config.ts';
 import type { ChatRequest, ChatResponse } from '../dialects/canonical.ts';
 import { checkConversation } from '../dialects/conversation.ts';
@@ -142,7 +142,8 @@ class ChatExchange implements Exchange {
     return {
       method: 'POST',
       path: addressOf(candidate.provider).prefix + path,
-      body: this.streamed ? ownBytes(body) : body,
+      // Pieces are buffers of their own already.
+      body: this.streamed && !(body instanceof Pieces) ? ownBytes(body) : body,
       headers: {
         'content-type': 'application/json',
         ...outgoingHeaders(candidate, headers, accept),
