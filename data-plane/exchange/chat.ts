@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { DialectName } from '@gateway/shared/catalog';
 import type { Quirk } from '@gateway/shared/quirks';
 import type { GatewayError } from '@gateway/shared/failures';
-import { Pieces } from '../call/pieces.ts';
+import type { Pieces } from '../call/pieces.ts';
 import type { CompiledRoute, SoldModel } from '../config/config.ts';
 import type { ChatRequest, ChatResponse } from '../dialects/canonical.ts';
 import { checkConversation } from '../dialects/conversation.ts';
@@ -26,7 +26,7 @@ import { reshapedRequest } from './message-quirks.ts';
 import type { ReshapedRequest } from './message-quirks.ts';
 import { mirrored, refusePriced, refuseStored, withoutUnknown } from './mirror.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
-import { ownBytes } from './own-bytes.ts';
+import { ownBody } from './own-bytes.ts';
 import { OutlinedRequest } from './outlined-request.ts';
 import { textOf } from './json-scan.ts';
 import { decodeMirrored, decodeWhole } from './read-whole.ts';
@@ -142,8 +142,7 @@ class ChatExchange implements Exchange {
     return {
       method: 'POST',
       path: addressOf(candidate.provider).prefix + path,
-      // Pieces are buffers of their own already.
-      body: this.streamed && !(body instanceof Pieces) ? ownBytes(body) : body,
+      body: this.streamed ? ownBody(body) : body,
       headers: {
         'content-type': 'application/json',
         ...outgoingHeaders(candidate, headers, accept),

@@ -2,6 +2,7 @@
  * Bytes that are kept as long as a stream is open. Node takes the memory of short buffers from slabs of 64 kB
  * that short-lived buffers share: a slice would keep its slab, and each stream of a busy node another one.
  */
+import { Pieces } from '../call/pieces.ts';
 
 /** Size of the slabs for kept bytes alone. A buffer without a slab takes some 250 bytes more. */
 const SLAB_BYTES = 4_096;
@@ -22,6 +23,11 @@ export function ownBytes(bytes: Buffer | string): Buffer {
   const own = place(bytes.length);
   own.set(bytes);
   return own;
+}
+
+/** The body in memory of its own. Pieces are buffers of their own already. */
+export function ownBody(body: Buffer | Pieces | string): Buffer | Pieces {
+  return body instanceof Pieces ? body : ownBytes(body);
 }
 
 function place(length: number): Buffer {
