@@ -27,6 +27,32 @@ test('two kinds of work with the same interval keep their distance', async () =>
   expect(vi.getTimerCount()).toBe(0);
 });
 
+test('two kinds of work keep their distance after a stall of the event loop', async () => {
+  vi.useRealTimers();
+  const [intervalMs, offsetMs] = [100, 50];
+  let firstAt = 0;
+  let apartMs = 0;
+  const works = [
+    every(
+      { intervalMs, offsetMs: 0 },
+      async () => (firstAt = performance.now()),
+      () => undefined,
+    ),
+    every(
+      { intervalMs, offsetMs },
+      async () => {
+        const afterMs = (performance.now() - firstAt) % intervalMs;
+        apartMs = Math.min(afterMs, intervalMs - afterMs);
+      },
+      () => undefined,
+    ),
+  ];
+  // Longer than the time to the first start of both, which then come together.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3 * intervalMs);
+  await expect.poll(() => apartMs, { timeout: 20_000 }).toBeGreaterThan(offsetMs / 2);
+  for (const work of works) await work.stop();
+});
+
 test('work that is stopped before its first run never runs', async () => {
   let runs = 0;
   const count = (): Promise<number> => Promise.resolve((runs += 1));

@@ -12,28 +12,33 @@ interface Times {
   offsetMs: number;
 }
 
-/** Runs `work` at these times, never twice at once. After a failure, reports it and continues. */
+/**
+ * Runs `work` at these times, never twice at once. After a failure, reports it and continues. Times that have
+ * passed are left out.
+ */
 export function every(
   { intervalMs, offsetMs }: Times,
   work: () => Promise<unknown>,
   onError: (error: unknown) => void,
 ): RepeatedWork {
   let running: Promise<void> | undefined;
-  let interval: NodeJS.Timeout | undefined;
-  const repeat = (): void => {
-    interval = setInterval(() => {
-      running ??= work()
-        .then(() => undefined, onError)
-        .finally(() => {
-          running = undefined;
-        });
-    }, intervalMs);
+  const now = performance.now();
+  let nextAt = now + offsetMs + intervalMs;
+  const run = (): void => {
+    // After a stall of the event loop, `setInterval` would lose the distance to other work.
+    const lateMs = performance.now() - nextAt;
+    nextAt += (1 + Math.floor(Math.max(0, lateMs) / intervalMs)) * intervalMs;
+    timer = setTimeout(run, nextAt - performance.now());
+    running ??= work()
+      .then(() => undefined, onError)
+      .finally(() => {
+        running = undefined;
+      });
   };
-  const offset = setTimeout(repeat, offsetMs);
+  let timer = setTimeout(run, nextAt - now);
   return {
     stop: async () => {
-      clearTimeout(offset);
-      clearInterval(interval);
+      clearTimeout(timer);
       await running;
     },
   };
