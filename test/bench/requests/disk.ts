@@ -23,8 +23,9 @@ interface WriteTimes {
 /** The same write in three ways. */
 interface DiskTimes {
   /**
-   * With the call of the journal, every 10 ms. Added latency is compared with it: a node serves other
-   * requests while the disk works, so that one thread hands each write to another and is woken by it.
+   * With the call of the journal, every 10 ms. Added latency at 100 requests a second is compared with it,
+   * and no other load: its writes come at another pace. A node serves other requests while the disk works, so
+   * that one thread hands each write to another and is woken by it.
    */
   journal: WriteTimes;
   /** With `write` and `fdatasync` in the thread itself, every 10 ms. Nothing else could be served. */

@@ -22,6 +22,7 @@ interface Round {
   /** CPU time of all its processes; undefined where it cannot be read. */
   allMicros: number | undefined;
   latencies: Latencies;
+  /** Of its own process; undefined if its workers serve the requests. */
   usage: Usage | undefined;
 }
 
@@ -52,8 +53,9 @@ export interface Row {
   all: Figure | undefined;
   /** Latency beyond that of the upstream, asked directly in the same round. */
   added: Readonly<Record<keyof Latencies, Figure>>;
-  pauseMs: number;
-  delayP99Ms: number;
+  /** Of the process itself; undefined if its workers serve the requests. */
+  pauseMs: number | undefined;
+  delayP99Ms: number | undefined;
   permitted: number | undefined;
 }
 
@@ -111,7 +113,7 @@ async function measureOnce(target: Measured, workload: Workload): Promise<Round>
         ? undefined
         : (cpuMicros + helpers - before.helpers) / units,
     latencies: latenciesOf(times),
-    usage,
+    usage: target.hasWorkers ? undefined : usage,
   };
 }
 
@@ -162,10 +164,16 @@ function rowOf(name: string, workload: Workload, results: ReadonlyMap<string, re
       ...{ p50: added('p50'), p99: added('p99'), p999: added('p999') },
       ...{ firstP50: added('firstP50'), firstP99: added('firstP99') },
     },
-    pauseMs: Math.max(...own.map(({ usage }) => usage?.pauseMs ?? 0)),
-    delayP99Ms: Math.max(...own.map(({ usage }) => usage?.delayP99Ms ?? 0)),
+    pauseMs: largest(own.map(({ usage }) => usage?.pauseMs)),
+    delayP99Ms: largest(own.map(({ usage }) => usage?.delayP99Ms)),
     permitted: name.startsWith(GATEWAY) ? workload.target : undefined,
   };
+}
+
+/** The largest value; undefined if one is missing. */
+function largest(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined);
+  return known.length === values.length ? Math.max(...known) : undefined;
 }
 
 /** The median, and the range. */

@@ -21,7 +21,7 @@ function lineOf(row: Row): string[] {
     row.all === undefined ? '–' : withRange(row.all, 0),
     ...[p50, p99, p999].map(({ median }) => median.toFixed(2)),
     `${firstP50.median.toFixed(2)}, ${firstP99.median.toFixed(2)}`,
-    ...[row.pauseMs.toFixed(1), row.delayP99Ms.toFixed(1)],
+    ...[row.pauseMs, row.delayP99Ms].map((value) => value?.toFixed(1) ?? '–'),
   ];
 }
 
