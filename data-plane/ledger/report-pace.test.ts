@@ -112,6 +112,31 @@ test('a call of hurry during a report lets nothing be gathered', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
+test('records that already fill a report are not gathered', async () => {
+  const { pace, add } = paceUnderTest();
+  pace.sent();
+  add(FULL);
+  await pace.gather(undefined);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a record that ended a wait does not end the next one', async () => {
+  const { pace, add, records } = paceUnderTest();
+  pace.sent();
+  const first = pace.gather(undefined);
+  add(FULL);
+  pace.hurry();
+  await first;
+  pace.taking();
+  pace.sent();
+  records.waiting = 0;
+  let isOver = false;
+  void pace.gather(undefined).then(() => (isOver = true));
+  records.waiting = 1;
+  await pass(0);
+  expect(isOver).toBe(false);
+});
+
 test('without records a wait ends after the idle time, and without one not at all', async () => {
   const { pace } = paceUnderTest();
   const ends: number[] = [];

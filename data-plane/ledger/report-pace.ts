@@ -54,8 +54,9 @@ export class ReportPace {
     if (!this.#isGathering) return;
     if (performance.now() < this.#nextAt && this.#waiting.count() < this.#waiting.full()) return;
     this.#isGathering = false;
-    // Not now: the answer that waits for the charge is sent first.
-    setImmediate(() => this.#wake?.());
+    // Not now: the answer that waits for the charge is sent first. By then another wait may have begun.
+    const wake = this.#wake;
+    setImmediate(() => wake?.());
   }
 
   /** Ends the present wait, or prevents the next one of `gather`. */
@@ -72,7 +73,7 @@ export class ReportPace {
 
   /** Waits until a report is due. While no record waits, this takes at most `idleMs`, or has no limit. */
   async gather(idleMs: number | undefined): Promise<void> {
-    if (this.#isHurried) return;
+    if (this.#isHurried || this.#waiting.count() >= this.#waiting.full()) return;
     this.#isGathering = true;
     const restMs = this.#nextAt + NEXT_RECORD_MS - performance.now();
     if (restMs > 0) await this.pause(restMs);
