@@ -245,6 +245,43 @@ test('a call of reportNow during a report is not lost', async () => {
   expect(sent.flatMap(namesIn)).toEqual(['request_1', 'request_2']);
 });
 
+test('reportNow sends all charges of that moment without a pause, and no later ones', async () => {
+  const { charge, sent, settler } = settlerUnderTest();
+  const sizes = (): number[] => sent.map((report) => recordsIn(report).length);
+  const last = USAGE_BATCH_MAX + 101;
+  charge(1);
+  settler.start('node_1');
+  await pass(1);
+  for (let seq = 2; seq <= last; seq += 1) charge(seq, 'lease_1');
+  settler.reportNow();
+  await pass(0);
+  expect(sizes()).toEqual([1, USAGE_BATCH_MAX, 100]);
+  for (let number = 1; number <= USAGE_BATCH_MAX; number += 1) charge(last + number);
+  settler.reportNow();
+  charge(last + USAGE_BATCH_MAX + 1);
+  await pass(0);
+  expect(sizes()).toEqual([1, USAGE_BATCH_MAX, 100, USAGE_BATCH_MAX]);
+  await pass(GATHERED);
+  expect(sizes()).toEqual([1, USAGE_BATCH_MAX, 100, USAGE_BATCH_MAX, 1]);
+});
+
+test('charges that the journal does not return are logged and tried again after a pause', async () => {
+  const { state, charges, settler, logged } = settlerUnderTest();
+  let reads = 0;
+  vi.spyOn(charges, 'slice').mockImplementation(() => {
+    reads += 1;
+    // Otherwise a loop without a pause would never end.
+    if (reads > 100) void settler.stop();
+    return [];
+  });
+  state.nextSeq = 2;
+  settler.start('node_1');
+  await pass(2_000);
+  expect(reads).toBeGreaterThan(1);
+  expect(reads).toBeLessThan(100);
+  expect(logged).toMatchObject([{ level: 'warn', fields: { reason: expect.stringMatching(/journal/) } }]);
+});
+
 test('a report is limited, lists charges first, and is followed at once only by a full one', async () => {
   const { charge, sent, settler } = settlerUnderTest();
   for (let seq = 1; seq <= USAGE_BATCH_MAX * 2 - 5; seq += 1) charge(seq);

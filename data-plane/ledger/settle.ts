@@ -58,6 +58,8 @@ export class Settler {
   #batch: Batch | undefined;
   /** Maximum number of records in the next batch. */
   #size = USAGE_BATCH_MAX;
+  /** The charges up to this number are reported without a pause, because a lease waits to be closed. */
+  #hurriedSeq = 0;
   /** In ms of the monotonic clock. */
   #nextQuarantineRetryAt = 0;
   #nodeId: string | undefined;
@@ -77,7 +79,7 @@ export class Settler {
   get waitingFree(): number {
     return this.#free.length + (this.#batch?.free.length ?? 0);
   }
-  /** Number of records that no report has taken yet, and of charges under way. */
+  /** Number of records for the next report. Read only while no report is under way. */
   get #waiting(): number {
     const { nextSeq, settledSeq } = this.#options.journal.state;
     return nextSeq - 1 - settledSeq + this.#free.length;
@@ -103,8 +105,9 @@ export class Settler {
     this.#pace.recorded();
   }
 
-  /** Reports without gathering first, because a lease waits to be closed. */
+  /** Reports all charges so far without gathering first, because a lease waits to be closed. */
   reportNow(): void {
+    this.#hurriedSeq = this.#options.journal.state.nextSeq - 1;
     this.#pace.hurry();
   }
 
@@ -142,7 +145,10 @@ export class Settler {
 
   /** Sends one batch. Returns whether the next one may be sent at once. */
   async #reportOnce(): Promise<boolean> {
+    const expected = this.#waiting;
     this.#batch ??= await this.#nextBatch();
+    // Without this error, and the pause after it, the loop would not let anything else run.
+    if (!this.#batch && expected > 0) throw new Error('the journal did not return its unsettled charges');
     if (!this.#batch) return false;
     const { report, pages } = this.#batch;
     this.#pace.sent();
@@ -160,7 +166,7 @@ export class Settler {
     }
     this.#batch = undefined;
     this.#size = Math.min(USAGE_BATCH_MAX, this.#size * 2);
-    return this.#waiting >= this.#size;
+    return this.#waiting >= this.#size || this.#options.journal.state.settledSeq < this.#hurriedSeq;
   }
 
   /** The answer, or the error if the control plane can never read the report. Throws without an answer. */
