@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { USAGE_BATCH_MAX } from '@gateway/shared/usage-report';
 import { realDisk } from './disk.ts';
 import type { Disk } from './disk.ts';
 import { ControlDouble } from '../../test/ledger/control-double.ts';
@@ -14,6 +15,8 @@ import type { LedgerOptions, OpenLedger } from './open-ledger.ts';
 const PRICE = 100_000n;
 const FULL = PRICE * 10_000n;
 const TEN_YEARS_MS = 10 * 365 * 24 * 3_600_000;
+/** Timers, and the clock with which the settler plans its reports. */
+const TIMERS = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] as const;
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 let folder: string;
@@ -157,7 +160,7 @@ test('a request during the drain is refused at once', async () => {
 });
 
 test('a drain reports free requests at once', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const ledger = await open();
   ledger.connect('node_1');
   ledger.report(usageOf('request_1', 0n));
@@ -183,18 +186,38 @@ test('a charge after the deadline of its lease is refused, and the client gets a
 });
 
 test('the charges of a recalled lease are reported at once', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  vi.useFakeTimers({ toFake: [...TIMERS] });
   const ledger = await open();
   ledger.connect('node_1');
   await (await ledger.hold(keyOf('wallet_a'), PRICE)).commit(usageOf('request_1', PRICE));
   const hold = await ledger.hold(keyOf('wallet_a'), PRICE);
-  // The first charge was reported, and the settler gathers records.
-  await until(() => ledger.usageBacklog === 0 && vi.getTimerCount() === 1);
+  // The first charge was reported, and the settler gathers records. The other timer is that of the ledger.
+  await until(() => ledger.usageBacklog === 0 && vi.getTimerCount() === 2);
   ledger.recall('lease_1');
   await hold.commit(usageOf('request_2', PRICE));
   // No timer fires, so a report that still gathers would never be sent.
   await until(() => controlPlane.openLeases === 0);
   expect(controlPlane.balances.get('wallet_a')).toBe(FULL - 2n * PRICE);
+});
+
+test('a recalled lease whose charges do not fit into the next report is closed at once', async () => {
+  vi.useFakeTimers({ toFake: [...TIMERS] });
+  controlPlane.balances.set('wallet_b', FULL);
+  const ledger = await open();
+  ledger.connect('node_1');
+  await (await ledger.hold(keyOf('wallet_a'), PRICE)).commit(usageOf('request_0', PRICE));
+  const last = await ledger.hold(keyOf('wallet_b'), PRICE);
+  const [leaseId = ''] = [...controlPlane.leases].find(([, { walletId }]) => walletId === 'wallet_b') ?? [];
+  // The first charge was reported, and the settler gathers records. The other timer is that of the ledger.
+  await until(() => ledger.usageBacklog === 0 && vi.getTimerCount() === 2);
+  const holds = [];
+  while (holds.length < USAGE_BATCH_MAX) holds.push(await ledger.hold(keyOf('wallet_a'), PRICE));
+  ledger.recall(leaseId);
+  const commits = holds.map((hold, at) => hold.commit(usageOf(`request_a${at}`, PRICE)));
+  await Promise.all([...commits, last.commit(usageOf('request_b', PRICE))]);
+  // No timer fires, so charges that still wait would never be sent.
+  await until(() => controlPlane.leases.get(leaseId)?.open === false);
+  expect(controlPlane.charges.get('request_b')).toMatchObject({ leaseId });
 });
 
 test('a request that waits while a clock is corrected and a later one get a hold each', async () => {
