@@ -45,7 +45,8 @@ test('PostgreSQL reads the numbers of 32 bits that were written', async () => {
 });
 
 test('PostgreSQL reads the times that were written', async () => {
-  const times = fc.date({ min: new Date(0), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true });
+  const [min, max] = [new Date('0001-01-01T00:00:00.000Z'), new Date('9999-12-31T23:59:59.999Z')];
+  const times = fc.date({ min, max, noInvalidDate: true });
   await client.query(`set timezone = 'UTC'`);
   await fc.assert(
     fc.asyncProperty(fc.array(times), async (items) => {
@@ -61,4 +62,9 @@ test('PostgreSQL reads the times that were written', async () => {
 test('a number beyond its type is refused', () => {
   expect(() => integerArray([2 ** 31])).toThrow(RangeError);
   expect(() => bigintArray([2n ** 63n])).toThrow(RangeError);
+});
+
+test.each([1.5, NaN, Infinity])('%d is refused, because it is no integer', (number) => {
+  expect(() => integerArray([number])).toThrow(TypeError);
+  expect(() => bigintArray([number])).toThrow(RangeError);
 });

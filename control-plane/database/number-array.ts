@@ -15,14 +15,12 @@ interface NumberType<Item> {
 /** PostgreSQL counts microseconds from the start of 2000, in UTC. */
 const EPOCH_MS = Date.UTC(2000, 0, 1);
 const MICROS_PER_MS = 1000;
-const HALF = 2 ** 32;
+/** A number of 64 bits is written in two halves. */
+const HALF_BYTES = 4;
+const HALF_VALUES = 2 ** 32;
 
 const BIGINT: NumberType<bigint | number> = { oid: 20, bytes: 8, write: writeBigint };
-const INTEGER: NumberType<number> = {
-  oid: 23,
-  bytes: 4,
-  write: (buffer, item, at) => buffer.writeInt32BE(item, at),
-};
+const INTEGER: NumberType<number> = { oid: 23, bytes: 4, write: writeInteger };
 const TIMESTAMPTZ: NumberType<Date> = {
   oid: 1184,
   bytes: 8,
@@ -34,7 +32,7 @@ export function bigintArray(items: readonly (bigint | number | null)[]): Buffer 
   return arrayOf(BIGINT, items);
 }
 
-/** The value of a parameter of type integer[]. */
+/** The value of a parameter of type integer[]. Throws a TypeError for a number that is no integer. */
 export function integerArray(items: readonly (number | null)[]): Buffer {
   return arrayOf(INTEGER, items);
 }
@@ -62,6 +60,12 @@ function microsOf(time: Date): bigint | number {
   return Number.isSafeInteger(micros) ? micros : BigInt(millis) * BigInt(MICROS_PER_MS);
 }
 
+/** Throws a TypeError for a fraction or NaN, which Node would write as another number. */
+function writeInteger(buffer: Buffer, item: number, at: number): void {
+  if (!Number.isInteger(item)) throw new TypeError(`${item} is no integer.`);
+  buffer.writeInt32BE(item, at);
+}
+
 /** In two halves: a write of the whole needs a bigint, which takes memory. */
 function writeBigint(buffer: Buffer, item: bigint | number, at: number): void {
   const number = Number(item);
@@ -69,7 +73,7 @@ function writeBigint(buffer: Buffer, item: bigint | number, at: number): void {
     buffer.writeBigInt64BE(BigInt(item), at);
     return;
   }
-  const high = Math.floor(number / HALF);
+  const high = Math.floor(number / HALF_VALUES);
   buffer.writeInt32BE(high, at);
-  buffer.writeUInt32BE(number - high * HALF, at + LENGTH_BYTES);
+  buffer.writeUInt32BE(number - high * HALF_VALUES, at + HALF_BYTES);
 }

@@ -1,18 +1,44 @@
 /** Questions that are sent together have the answers and errors that they have one after another. */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMoney } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { ask, askAll, command, question } from './questions.ts';
 import type { Question } from './questions.ts';
-import { inTransaction, query, sql } from './sql.ts';
+import { inTransaction, query, queryRow, sql } from './sql.ts';
 import type { Statement } from './sql.ts';
 import { textArray } from './text-array.ts';
 
 let money: Money;
+/** A superuser: the gateway's role must not end connections. */
+let admin: pg.Client;
 beforeAll(async () => {
   money = await openMoney();
+  admin = new pg.Client({ connectionString: money.url });
+  await admin.connect();
 });
-afterAll(() => money.close());
+afterAll(async () => {
+  await admin.end();
+  await money.close();
+});
+
+/** A transaction, and the process id of its connection. */
+async function begun(): Promise<{ em: EntityManager; pid: number }> {
+  const em = money.em();
+  await em.begin();
+  const { pid } = await queryRow<{ pid: number }>(em, sql`select pg_backend_pid() as pid`);
+  return { em, pid };
+}
+
+/** The event that the connection waits for; no row if it has ended. */
+async function stateOf(pid: number): Promise<unknown[]> {
+  const { rows } = await admin.query<{ event: string | null }>(
+    'select wait_event as event from pg_stat_activity where pid = $1',
+    [pid],
+  );
+  return rows;
+}
 
 const rowsOf = (statement: Statement): Question<unknown[]> => question(statement, (rows) => [...rows]);
 const together = (questions: readonly Question<unknown>[]): Promise<readonly unknown[]> =>
@@ -73,9 +99,30 @@ describe('questions that are sent together', () => {
   });
 
   it('fail if the connection ends before they are answered', async () => {
-    const questions = [command(sql`select pg_terminate_backend(pg_backend_pid())`), rowsOf(sql`select 1`)];
-    await expect(together(questions)).rejects.toThrow();
+    const { em, pid } = await begun();
+    const answers = askAll(em, [command(sql`select pg_sleep(60)`), rowsOf(sql`select 1`)]);
+    const failed = expect(answers).rejects.toThrow(/terminating connection|Connection terminated/);
+    await expect.poll(() => stateOf(pid)).toEqual([{ event: 'PgSleep' }]);
+    await admin.query('select pg_terminate_backend($1)', [pid]);
+    await failed;
+    await em.rollback().catch(() => undefined);
     expect(await ask(money.em(), rowsOf(sql`select 1 as one`))).toEqual([{ one: 1 }]);
+  });
+
+  it('fail if one cannot be written, and their transaction ends', async () => {
+    const { em, pid } = await begun();
+    const text: unknown = {};
+    const questions = [rowsOf(sql`select 1`), rowsOf({ text: text as string, values: [] })];
+    await expect(askAll(em, questions)).rejects.toThrow(TypeError);
+    await expect.poll(() => stateOf(pid)).toEqual([]);
+    await em.rollback().catch(() => undefined);
+    expect(await ask(money.em(), rowsOf(sql`select 1 as one`))).toEqual([{ one: 1 }]);
+  });
+
+  it('fail if a statement is empty, which has no result', async () => {
+    await expect(together([rowsOf(sql``), rowsOf(sql`select 1`)])).rejects.toThrow(
+      '1 results to 2 statements',
+    );
   });
 
   it('are rolled back after their end if the work beside them fails', async () => {

@@ -54,7 +54,9 @@ async function answersTo(em: EntityManager, questions: readonly Question<unknown
   // wait for the results then: statements that follow in the transaction wait in the queue of the driver.
   const compiled = Object.assign({}, CompiledQuery.raw(''), { sql: message });
   const [rows] = await Promise.all([results, em.getKysely().executeQuery(compiled)]);
-  return questions.map(({ read }, at) => read(rows[at] ?? []));
+  if (rows.length !== questions.length)
+    throw new Error(`PostgreSQL gave ${rows.length} results to ${questions.length} statements.`);
+  return rows.map((list, at) => questions[at]?.read(list));
 }
 
 /** The driver gives one result alone, and several as a list. */
@@ -69,10 +71,17 @@ function messageOf(statements: readonly Statement[]): { message: Query; results:
   });
   const parts = statements.map(({ text, values }) => ({ text, values: values.map(wireValue) }));
   message.submit = (connection) => {
-    connection.stream.cork();
-    for (const part of parts) send(connection, part);
-    connection.sync();
-    connection.stream.uncork();
+    const { stream } = connection;
+    stream.cork();
+    try {
+      for (const part of parts) send(connection, part);
+      connection.sync();
+    } catch (error) {
+      // Without the sync, PostgreSQL would wait for the rest for ever, inside the transaction.
+      stream.destroy(error instanceof Error ? error : undefined);
+    } finally {
+      stream.uncork();
+    }
   };
   return { message, results };
 }

@@ -20,11 +20,19 @@ export interface StoredUsage {
 
 type Value = string | number | bigint | boolean | null;
 
-interface EntryColumn {
+interface Column<Type extends string, Item extends Value> {
   name: string;
-  type: 'text' | 'timestamptz' | 'bigint' | 'integer' | 'smallint' | 'boolean' | 'inet' | 'jsonb';
-  value(stored: StoredUsage): Value;
+  type: Type;
+  value(stored: StoredUsage): Item | null;
 }
+
+type EntryColumn =
+  | Column<'text', string>
+  | Column<'timestamptz' | 'inet' | 'jsonb', string>
+  | Column<'bigint', number | bigint>
+  | Column<'integer', number>
+  | Column<'smallint', number>
+  | Column<'boolean', boolean>;
 
 const COLUMNS: readonly EntryColumn[] = [
   { name: 'request_id', type: 'text', value: ({ usage }) => usage.requestId },
@@ -69,12 +77,13 @@ const COLUMNS: readonly EntryColumn[] = [
  * column that has the same value in all rows, as many have in practice, is sent as that value.
  */
 export function insertEntries(stored: readonly StoredUsage[]): Statement {
-  const columns = COLUMNS.map(({ name, type, value }, at) => {
-    const list = stored.map(value);
+  const columns = COLUMNS.map((column, at) => {
+    const { name, type } = column;
     const parameter = `$${at + 1}::${type}`;
-    return isUniform(list)
-      ? { name, selected: parameter, array: undefined, value: plain(list[0]) }
-      : { name, selected: `r.${name}`, array: `${parameter}[]`, value: arrayOf(type, list) };
+    const { isArray, value } = parameterOf(column, stored);
+    return isArray
+      ? { name, selected: `r.${name}`, array: `${parameter}[]`, value }
+      : { name, selected: parameter, array: undefined, value };
   });
   const varied = columns.filter(({ array }) => array !== undefined);
   const [arrays, columnsOfRow] = [varied.map(({ array }) => array), varied.map(({ name }) => name)];
@@ -86,26 +95,38 @@ export function insertEntries(stored: readonly StoredUsage[]): Statement {
   };
 }
 
-/** The value as a parameter: the driver sends no bigint. */
-function plain(value: Value | undefined): Exclude<Value, bigint> | undefined {
-  return typeof value === 'bigint' ? value.toString() : value;
+/** The parameter of a column: one value for all rows, or an array with a value for each. */
+interface Parameter {
+  isArray: boolean;
+  value: unknown;
+}
+
+function parameterOf(column: EntryColumn, stored: readonly StoredUsage[]): Parameter {
+  switch (column.type) {
+    case 'text':
+      return listed(stored.map(column.value), textArray);
+    case 'bigint':
+      return listed(stored.map(column.value), bigintArray);
+    case 'integer':
+      return listed(stored.map(column.value), integerArray);
+    default:
+      return listed<Value>(stored.map<Value>(column.value), (list) => list);
+  }
+}
+
+function listed<Item extends Value>(
+  list: readonly Item[],
+  arrayOf: (list: readonly Item[]) => unknown,
+): Parameter {
+  const [first] = list;
+  if (!isUniform(list)) return { isArray: true, value: arrayOf(list) };
+  // The driver sends no bigint.
+  return { isArray: false, value: typeof first === 'bigint' ? first.toString() : first };
 }
 
 /** Whether all values are equal. The ids differ in each row, so that the SQL has at least one array. */
 function isUniform(values: readonly Value[]): boolean {
   return values.length > 1 && values.every((value) => value === values[0]);
-}
-
-function arrayOf(type: EntryColumn['type'], list: readonly Value[]): readonly Value[] | Buffer {
-  if (type === 'text') return textArray(list.map((value) => (value === null ? null : String(value))));
-  if (type === 'bigint') return bigintArray(list.map((value) => (isNumeric(value) ? value : null)));
-  if (type === 'integer')
-    return integerArray(list.map((value) => (typeof value === 'number' ? value : null)));
-  return list;
-}
-
-function isNumeric(value: Value): value is number | bigint {
-  return typeof value === 'number' || typeof value === 'bigint';
 }
 
 function attemptsOf({ tried }: ReportedUsage): { attempts: string; omitted: number } | undefined {
