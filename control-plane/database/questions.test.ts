@@ -90,6 +90,22 @@ describe('questions that are sent together', () => {
     await em.commit();
   });
 
+  it('fail if one waits too long for a lock, and the connection answers further ones', async () => {
+    const [holder, em] = [money.em(), money.em()];
+    await holder.begin();
+    await ask(holder, command(insert('Riga')));
+    await em.begin();
+    await askAll(em, [command(sql`set local lock_timeout = '1ms'`), command(sql`savepoint before`)]);
+    const questions = [command(insert('Lima')), command(insert('Riga')), rowsOf(sql`select 1 as one`)];
+    await expect(askAll(em, questions)).rejects.toMatchObject({ code: '55P03' });
+    const further = [command(sql`rollback to savepoint before`), rowsOf(sql`select 1 as one`)];
+    expect(await askAll(em, further)).toEqual([undefined, [{ one: 1 }]]);
+    await em.commit();
+    await holder.rollback();
+    const stored = rowsOf(sql`select from usage_request where request_id in ('Lima', 'Riga')`);
+    expect(await ask(money.em(), stored)).toEqual([]);
+  });
+
   it('are refused if a value cannot be sent, and the connection is as before', async () => {
     const em = money.em();
     await em.begin();

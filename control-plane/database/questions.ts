@@ -1,6 +1,6 @@
 /**
- * Questions to the database that are sent together. Each one alone waits until this process reads the answer
- * to the one before, which takes some ms while it works on something else.
+ * Questions to the database that are sent together. Statements sent one by one wait for each other: this
+ * process reads an answer only after its other work, often some ms later.
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING
  */
 import { CompiledQuery } from 'kysely';

@@ -156,8 +156,7 @@ async function postCovered(em: EntityManager, planned: readonly Planned[], reven
   const paying = planned.filter(({ plan }) => plan.covered.length > 0);
   const results = await postAll(
     em,
-    paying.map((batch) => postingOf(batch, revenue)),
-    paying.map(({ transactionId }) => transactionId),
+    paying.map((batch) => ({ posting: postingOf(batch, revenue), id: batch.transactionId })),
   );
   for (const [at, { charges }] of paying.entries()) {
     const outcome = results[at]?.outcome;
@@ -193,9 +192,9 @@ async function postLate(
 }
 
 /**
- * SQL that stores the charges that leases pay, and the rows of the log, which the database is not asked for
- * before they are posted. Triggers add the rows to the sums of their hours, so they are the last statement of
- * a settlement: others with the same wallets or keys wait from here to the commit.
+ * SQL that stores the charges that leases pay, and the rows of the log. It is run after the postings.
+ * Triggers add the rows to the sums of their hours, so the rows come last: other settlements with the same
+ * wallets or keys wait from here to the commit.
  */
 async function rowsOf(planned: readonly Planned[], decided: readonly Decided[]): Promise<Statement[]> {
   // The postings are sent first: this is computed while the database works on them.

@@ -24,7 +24,7 @@ export const GROUP_REPORTS_MAX = 16;
 const GROUP_RECORDS_ENOUGH = 800;
 /**
  * Maximum pause between two reports of such a group, in ms. The nodes of a settlement that has just ended
- * report again within some ms of each other: a report that misses their group waits for the one after it.
+ * report again within some ms of each other: a report that misses their group waits for the next group.
  */
 export const NEXT_REPORT_MS = 15;
 /**

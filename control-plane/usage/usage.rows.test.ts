@@ -8,6 +8,7 @@ import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { question } from '../database/questions.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
+import { lockAccounts, lockedAccounts, walletAccount } from '../wallet/ledger.ts';
 import type { ReportedUsage } from './settlement.rules.ts';
 import { claimRequests } from './usage.rows.ts';
 
@@ -94,6 +95,24 @@ it.each([false, true])(
       sql`select request_id from usage_request where starts_with(request_id, ${first.walletId})`,
     );
     expect(stored).toHaveLength(3);
+  },
+);
+
+it.each([false, true])(
+  'claimRequests holds the locks of `also` after a repeated request, if a repetition is known: %s',
+  async (isRepetition) => {
+    const [first, repeated, last] = await threeRecords();
+    await query(money.em(), insertId(repeated));
+    const account = walletAccount(first.walletId, 'CASH');
+    const [batch, other] = [money.em(), money.em()];
+    for (const em of [batch, other]) await em.begin();
+    const also = lockedAccounts([account]);
+    const { times } = await claimRequests(batch, [first, repeated, last], { isRepetition, also });
+    expect(times.size).toBe(2);
+    await query(other, sql`set local lock_timeout = '1ms'`);
+    await expect(lockAccounts(other, [account])).rejects.toMatchObject({ code: '55P03' });
+    await other.rollback();
+    await batch.rollback();
   },
 );
 

@@ -35,16 +35,19 @@ export interface EarlierCharge {
 interface ClaimOptions<Answer> {
   /** Whether some of the requests are known to be in the log. */
   isRepetition: boolean;
-  /** A question that is asked after the requests are claimed. */
+  /**
+   * A question that is sent with the claim, so that it needs no wait of its own, and runs after the claim.
+   * It may be sent twice, because a claim that fails is repeated: PostgreSQL skips it after the failed claim.
+   * It must have no effects outside of the transaction.
+   */
   also: Question<Answer>;
 }
 
 /**
  * Claims the ids of requests that are not in the log yet. Returns their stored times by request id, and the
- * answer to the other question. `usage_request` makes request ids unique, which the log, partitioned by time,
- * cannot. The stored time is bounded by the grant of the lease and now, regardless of the node's clock, so
- * that a request counts for no month before the one whose spend limit its lease was taken from. Call it in a
- * transaction.
+ * answer to `also`. `usage_request` makes request ids unique, which the log, partitioned by time, cannot. The
+ * stored time is bounded by the grant of the lease and now, regardless of the node's clock, so that a request
+ * counts for no month before the one whose spend limit its lease was taken from. Call it in a transaction.
  */
 export async function claimRequests<Answer>(
   em: EntityManager,

@@ -104,17 +104,16 @@ export async function post(em: EntityManager, posting: Posting): Promise<PostOut
 }
 
 /**
- * Posts one after another as `post` does, and returns the results in the same order. A posting that is posted
- * gets the id of the same place.
+ * Posts one after another as `post` does, and returns the results in the same order. `id` becomes the id of
+ * the transaction.
  */
 export async function postAll(
   em: EntityManager,
-  postings: readonly Posting[],
-  ids: readonly string[],
+  postings: readonly { posting: Posting; id: string }[],
 ): Promise<PostOutcome[]> {
   return askAll(
     em,
-    postings.map((posting, at) => posted(posting, ids[at])),
+    postings.map(({ posting, id }) => posted(posting, id)),
   );
 }
 
