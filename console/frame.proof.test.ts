@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { ready, violations } from './test/browser.ts';
-import { houseOfTests, press, typeInto } from './test/visit.ts';
+import { houseOfTests, press, typeAndChoose } from './test/visit.ts';
 
 const house = houseOfTests();
 const { visit } = house;
@@ -133,18 +133,17 @@ describe.skipIf(!ready)('a pool that ends soon', () => {
 describe.skipIf(!ready)('the palette of administrators', () => {
   test('finds their pages, and offers a search of users for other input', async () => {
     await visit('/admin/models', async (page) => {
-      await page.getByText('on 2 of 3 nodes').waitFor();
+      await page.getByText('on 2 of 4 nodes').waitFor();
       const search = page.getByRole('combobox', { name: 'Search or run a command' });
       await page.keyboard.press('Control+k');
       await search.waitFor();
       expect(await violations(page)).toEqual([]);
-      await typeInto(search, 'audit');
-      await page.keyboard.press('Enter');
+      await typeAndChoose(search, 'audit', /^Audit/);
       await page.waitForURL(/\/admin\/audit$/);
+      await search.waitFor({ state: 'detached' });
       await page.keyboard.press('Control+k');
       // A theme has these letters, too, but in no word.
-      await typeInto(search, 'mara');
-      await page.keyboard.press('Enter');
+      await typeAndChoose(search, 'mara', /^Users: mara/);
       await page.waitForURL(/\/admin\/users\?search=mara/);
     });
   });
