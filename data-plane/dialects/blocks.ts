@@ -41,7 +41,8 @@ export class BlockSequence {
   open(key: string, head: BlockHead, seal?: Seal): ChatEvent[] {
     const entry = { key, head, text: '', waiting: [], closed: false };
     // A list that grows has room for 17 blocks as long as the stream is open, and most answers have one.
-    this.#entries = this.#entries.length === 0 ? [entry] : [...this.#entries, entry];
+    if (this.#entries.length === 0) this.#entries = [entry];
+    else this.#entries.push(entry);
     return this.#emit(this.#entries.at(-1), {
       type: 'block-start',
       choice: this.#choice,

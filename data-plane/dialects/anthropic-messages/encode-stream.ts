@@ -20,7 +20,8 @@ export function streamEncoder(request: ChatRequest): StreamEncoder {
 type ChoiceEvent = Extract<ChatEvent, { choice: number }>;
 
 class MessagesStreamEncoder implements StreamEncoder {
-  readonly #request: ChatRequest;
+  /** The model that the client asked for. A stream keeps no more of its request. */
+  readonly #model: string;
   #start: { id: string; model: string } | undefined;
   #usage: Usage = { tokens: NO_TOKENS };
   #end: Pick<Choice, 'finish' | 'stopSequence'> = { finish: 'stop' };
@@ -28,8 +29,8 @@ class MessagesStreamEncoder implements StreamEncoder {
   #block: { head: BlockHead; opened: boolean; text: string } | undefined;
   #index = 0;
 
-  constructor(request: ChatRequest) {
-    this.#request = request;
+  constructor(request: Pick<ChatRequest, 'model'>) {
+    this.#model = request.model;
   }
 
   push(event: ChatEvent): string {
@@ -54,7 +55,7 @@ class MessagesStreamEncoder implements StreamEncoder {
    */
   #begin(): string {
     if (!this.#start) return '';
-    const head = messageHead(this.#start, this.#request);
+    const head = messageHead(this.#start, { model: this.#model });
     this.#start = undefined;
     const usage = { ...writeUsage(this.#usage), output_tokens: 0 };
     const message = { ...head, content: [], stop_reason: null, stop_sequence: null, usage };

@@ -30,7 +30,10 @@ export function encodeResponse(response: ChatResponse, request: ChatRequest): Js
 }
 
 /** The first fields of a `message` object, whole or streamed. */
-export function messageHead({ id, model }: { id: string; model: string }, request: ChatRequest): JsonObject {
+export function messageHead(
+  { id, model }: { id: string; model: string },
+  request: Pick<ChatRequest, 'model'>,
+): JsonObject {
   return { id: id || 'msg_0', type: 'message', role: 'assistant', model: model || request.model };
 }
 

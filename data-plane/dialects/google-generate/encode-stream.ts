@@ -24,7 +24,8 @@ interface OpenBlock {
 }
 
 class GenerateStreamEncoder implements StreamEncoder {
-  readonly #request: ChatRequest;
+  /** The model that the client asked for. A stream keeps no more of its request. */
+  readonly #model: string;
   readonly #isArray: boolean;
   readonly #open = new Map<number, OpenBlock>();
   readonly #finishes = new Map<number, FinishReason>();
@@ -33,14 +34,14 @@ class GenerateStreamEncoder implements StreamEncoder {
   #chunks = 0;
 
   constructor(request: ChatRequest) {
-    this.#request = request;
+    this.#model = request.model;
     this.#isArray = request.shape.jsonArray === true;
   }
 
   push(event: ChatEvent): string {
     switch (event.type) {
       case 'start':
-        this.#head = { id: event.id, model: event.model || this.#request.model };
+        this.#head = { id: event.id, model: event.model || this.#model };
         return '';
       case 'usage':
         this.#usage = event;

@@ -35,7 +35,9 @@ interface TextChunk {
 const EMPTY_CONTENT = '"content":""';
 
 class ChatStreamEncoder implements StreamEncoder {
-  readonly #request: ChatRequest;
+  /** The members of the request that the answer needs: a stream keeps no more of it. */
+  readonly #model: string;
+  readonly #shape: ChatRequest['shape'];
   readonly #created = nowSeconds();
   readonly #choices = new Map<number, OpenChoice>();
   readonly #custom: CustomCallUnwrapper;
@@ -45,7 +47,8 @@ class ChatStreamEncoder implements StreamEncoder {
   #textChunk: TextChunk | undefined;
 
   constructor(request: ChatRequest) {
-    this.#request = request;
+    this.#model = request.model;
+    this.#shape = request.shape;
     this.#custom = new CustomCallUnwrapper(request);
   }
 
@@ -60,7 +63,7 @@ class ChatStreamEncoder implements StreamEncoder {
     switch (event.type) {
       case 'start':
         this.#textChunk = undefined;
-        this.#head = { id: event.id || 'chatcmpl-0', model: event.model || this.#request.model };
+        this.#head = { id: event.id || 'chatcmpl-0', model: event.model || this.#model };
         return this.#opening(0);
       case 'usage':
         this.#textChunk = undefined;
@@ -95,7 +98,7 @@ class ChatStreamEncoder implements StreamEncoder {
       case 'block-end':
         return this.#blockEnd(event, state);
       case 'finish': {
-        const finish = writeFinishFor(this.#request, event.reason, state.hasRefusal);
+        const finish = writeFinishFor(this.#shape, event.reason, state.hasRefusal);
         return this.#chunk([{ index: event.choice, delta: {}, logprobs: null, finish_reason: finish }]);
       }
     }
@@ -168,8 +171,7 @@ class ChatStreamEncoder implements StreamEncoder {
     if (block?.kind !== 'tool-call') return '';
     const key = block.custom ? 'input' : 'arguments';
     const called = { ...(name === undefined ? {} : { name }), [key]: text };
-    if (this.#request.shape.legacyFunctions)
-      return calls > 1 ? '' : this.#delta(choice, { function_call: called });
+    if (this.#shape.legacyFunctions) return calls > 1 ? '' : this.#delta(choice, { function_call: called });
     const type = block.custom ? 'custom' : 'function';
     const head = name === undefined ? {} : { id: block.id, type };
     return this.#delta(choice, { tool_calls: [{ index: calls - 1, ...head, [type]: called }] });
@@ -180,7 +182,7 @@ class ChatStreamEncoder implements StreamEncoder {
   }
 
   #usageChunk(): string {
-    const usage = this.#usage && this.#request.shape.usageInStream ? writeUsage(this.#usage) : undefined;
+    const usage = this.#usage && this.#shape.usageInStream ? writeUsage(this.#usage) : undefined;
     return usage ? this.#chunk([], { usage }) : '';
   }
 

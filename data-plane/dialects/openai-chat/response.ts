@@ -44,7 +44,7 @@ export function encodeResponse(response: ChatResponse, request: ChatRequest): Js
       message: writeMessage(unwrapBlocks(choice.blocks, request), request),
       logprobs: writeLogprobs(choice.blocks.find(({ logprobs }) => logprobs)?.logprobs),
       finish_reason: writeFinishFor(
-        request,
+        request.shape,
         choice.finish,
         choice.blocks.some(({ kind }) => kind === 'refusal'),
       ),
@@ -58,9 +58,13 @@ export function encodeResponse(response: ChatResponse, request: ChatRequest): Js
  * Encodes `finish_reason`: like `writeFinish`, but `function_call` for clients of the deprecated
  * `functions`.
  */
-export function writeFinishFor(request: ChatRequest, finish: FinishReason, hasRefusalText: boolean): string {
+export function writeFinishFor(
+  shape: ChatRequest['shape'],
+  finish: FinishReason,
+  hasRefusalText: boolean,
+): string {
   const finishReason = writeFinish(finish, hasRefusalText);
-  return finishReason === 'tool_calls' && request.shape.legacyFunctions ? 'function_call' : finishReason;
+  return finishReason === 'tool_calls' && shape.legacyFunctions ? 'function_call' : finishReason;
 }
 
 function writeMessage(blocks: Block[], request: ChatRequest): WireMessage {

@@ -13,7 +13,9 @@ export function streamEncoder(request: ChatRequest): StreamEncoder {
 }
 
 class CompletionsStreamEncoder implements StreamEncoder {
-  readonly #request: ChatRequest;
+  /** The members of the request that the answer needs: a stream keeps no more of it. */
+  readonly #model: string;
+  readonly #shape: ChatRequest['shape'];
   readonly #created = nowSeconds();
   /** Whether the open block of each choice is part of the completion. */
   readonly #isText = new Map<number, boolean>();
@@ -24,13 +26,14 @@ class CompletionsStreamEncoder implements StreamEncoder {
   #usage: Usage | undefined;
 
   constructor(request: ChatRequest) {
-    this.#request = request;
+    this.#model = request.model;
+    this.#shape = request.shape;
   }
 
   push(event: ChatEvent): string {
     switch (event.type) {
       case 'start':
-        this.#head = { id: event.id || 'cmpl-0', model: event.model || this.#request.model };
+        this.#head = { id: event.id || 'cmpl-0', model: event.model || this.#model };
         return '';
       case 'block-start':
         this.#isText.set(event.choice, TEXT_KINDS.has(event.block.kind));
@@ -56,7 +59,7 @@ class CompletionsStreamEncoder implements StreamEncoder {
   }
 
   #echo(choice: number): string {
-    const { echo } = this.#request.shape;
+    const { echo } = this.#shape;
     if (echo === undefined || this.#echoed.has(choice)) return '';
     this.#echoed.add(choice);
     return this.#text(choice, echo);
@@ -69,7 +72,7 @@ class CompletionsStreamEncoder implements StreamEncoder {
   }
 
   #usageChunk(): string {
-    const usage = this.#usage && this.#request.shape.usageInStream ? writeUsage(this.#usage) : undefined;
+    const usage = this.#usage && this.#shape.usageInStream ? writeUsage(this.#usage) : undefined;
     return usage ? this.#frame([], { usage }) : '';
   }
 

@@ -27,9 +27,10 @@ interface OpenBlock {
 }
 
 class ResponsesStreamEncoder implements StreamEncoder {
-  readonly #request: ChatRequest;
+  /** The tools of the request. With those, the head has all that a stream keeps of it. */
+  readonly #tools: readonly Tool[];
   #sequenceNumber = 0;
-  #head: JsonObject = {};
+  #head: JsonObject;
   #ids = new ItemIds('');
   /** Finished items. The item in progress follows them. */
   readonly #output: OutputItem[] = [];
@@ -39,7 +40,8 @@ class ResponsesStreamEncoder implements StreamEncoder {
   #usage: Usage = { tokens: NO_TOKENS };
 
   constructor(request: ChatRequest) {
-    this.#request = request;
+    this.#tools = request.tools;
+    this.#head = responseHead({ id: '', model: '' }, request);
   }
 
   push(event: ChatEvent): string {
@@ -77,7 +79,7 @@ class ResponsesStreamEncoder implements StreamEncoder {
   #start({ id, model }: EventOf<'start'>): string {
     const ownId = responseId(id);
     this.#ids = new ItemIds(ownId);
-    this.#head = responseHead({ id: ownId, model }, this.#request);
+    this.#head = { ...this.#head, id: ownId, ...(model && { model }) };
     const response = {
       ...this.#head,
       status: 'in_progress',
@@ -250,7 +252,7 @@ class ResponsesStreamEncoder implements StreamEncoder {
   }
 
   get #context(): { ids: ItemIds; tools: readonly Tool[] } {
-    return { ids: this.#ids, tools: this.#request.tools };
+    return { ids: this.#ids, tools: this.#tools };
   }
 
   /** The position of the open item. */
