@@ -3,6 +3,7 @@
  * a list of small chunks costs far more heap.
  */
 import { FIRST_BUFFER_BYTES } from '../limits.ts';
+import { ownBytes } from './own-bytes.ts';
 import { Pieces } from './pieces.ts';
 import type { BodyBytes } from './slab.ts';
 
@@ -97,7 +98,7 @@ export class Gathered implements BodyBytes {
     if (this.#used === 0) return;
     const piece = this.#buffer.subarray(0, this.#used);
     if (2 * this.#used >= this.#buffer.length) this.#keep(piece, this.#buffer.length);
-    else this.#keep(Buffer.from(piece), this.#used);
+    else this.#keep(ownBytes(piece), this.#used);
     this.#buffer = EMPTY;
     this.#used = 0;
   }

@@ -2,6 +2,7 @@
  * Bytes of a long body in the pieces in which they arrived. One buffer for all of them would be a further
  * copy, and V8 collects its garbage the sooner, the more memory buffers take.
  */
+import { ownJoined } from './own-bytes.ts';
 
 /** Pieces of fewer bytes are joined: each piece costs a write of its own. */
 const JOINED_BELOW_BYTES = 4 * 1024;
@@ -69,12 +70,12 @@ export function piecesOf(bytes: Buffer | Pieces): Pieces {
   return bytes instanceof Pieces ? bytes : new Pieces([bytes]);
 }
 
-/** The pieces without empty ones, and with short neighbours joined. */
+/** The pieces without empty ones, and with short neighbours joined. A stream may keep them. */
 export function withoutShort(list: readonly Buffer[]): Buffer[] {
   const joined: Buffer[] = [];
   let short: Buffer[] = [];
   const end = (): void => {
-    if (short.length > 0) joined.push(Buffer.concat(short));
+    if (short.length > 0) joined.push(ownJoined(short));
     short = [];
   };
   for (const piece of list) {

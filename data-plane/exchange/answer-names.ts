@@ -13,7 +13,7 @@ import { isValueOf } from '../state/replace-ids.ts';
 import { withHeadNames } from './head-names.ts';
 import { replaceMembers, scanMembers } from './json-members.ts';
 import { textOf } from './json-scan.ts';
-import { ownBytes } from './own-bytes.ts';
+import { ownBytes } from '../call/own-bytes.ts';
 
 /** Names that replace those of the upstream in an answer. */
 export interface AnswerNames {

@@ -26,7 +26,6 @@ import { reshapedRequest } from './message-quirks.ts';
 import type { ReshapedRequest } from './message-quirks.ts';
 import { mirrored, refusePriced, refuseStored, withoutUnknown } from './mirror.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
-import { ownBody } from './own-bytes.ts';
 import { OutlinedRequest } from './outlined-request.ts';
 import { textOf } from './json-scan.ts';
 import { decodeMirrored, decodeWhole } from './read-whole.ts';
@@ -142,7 +141,7 @@ class ChatExchange implements Exchange {
     return {
       method: 'POST',
       path: addressOf(candidate.provider).prefix + path,
-      body: this.streamed ? ownBody(body) : body,
+      body,
       headers: {
         'content-type': 'application/json',
         ...outgoingHeaders(candidate, headers, accept),

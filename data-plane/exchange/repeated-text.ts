@@ -1,9 +1,9 @@
 /**
  * Recognises events that repeat an earlier one with another text, as most events of a stream do. Such events
- * need no parser. Pure.
+ * need no parser. Pure, but for the memory of kept bytes.
  */
 import { BACKSLASH, COLON, QUOTE, SPACE, skipSpace, textOf } from './json-scan.ts';
-import { ownBytes } from './own-bytes.ts';
+import { ownJoined } from '../call/own-bytes.ts';
 
 /** Longest text that is searched for characters with a meaning, in bytes. */
 const TEXT_BYTES = 1024;
@@ -95,6 +95,6 @@ function surroundingsOf(event: Buffer, name: string, text: string): Surroundings
   const start = skipSpace(scannable, colon + 1);
   const end = start + quotedText.length;
   if (scannable.charCodeAt(colon) !== COLON || !scannable.startsWith(quotedText, start)) return undefined;
-  const around = ownBytes(Buffer.concat([event.subarray(0, start + 1), event.subarray(end - 1)]));
+  const around = ownJoined([event.subarray(0, start + 1), event.subarray(end - 1)]);
   return { before: around.subarray(0, start + 1), after: around.subarray(start + 1) };
 }

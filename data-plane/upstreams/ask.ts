@@ -3,6 +3,7 @@ import { GatewayError, asGatewayError } from '@gateway/shared/failures';
 import type { ProtocolName } from '@gateway/shared/catalog';
 import type { TokenIo } from '@gateway/shared/clouds/token-grants';
 import type { Call } from '../call/call.ts';
+import { ownBody } from '../call/own-bytes.ts';
 import type { CompiledCredential } from '../config/config.ts';
 import type { UpstreamDialect } from '../dialects/dialect.ts';
 import { adapted } from './adaptive.ts';
@@ -201,6 +202,7 @@ export class Upstreams {
     try {
       const limits = { timeouts: provider.timeouts, cut: call.cut };
       const sent = provider.access ? await this.#clouds.prepare(outgoing, attempt, call) : outgoing;
+      if (isStreamed) sent.body = ownBody(sent.body);
       const answer = await send(this.#connections.poolOf(provider, candidate.certificate), sent, limits);
       attempt.status = answer.status;
       answer.onClose(leave);
