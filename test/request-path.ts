@@ -7,6 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { canServe } from '@gateway/shared/catalog';
+import type { DialectName } from '@gateway/shared/catalog';
 import { GatewayError } from '@gateway/shared/failures';
 import type { Micros } from '@gateway/shared/money';
 import { RefusedWork } from '@gateway/shared/refused-work';
@@ -33,6 +34,7 @@ import type {
 import { IncomingBody } from '../data-plane/call/body.ts';
 import { SharedBudget } from '../data-plane/call/shared-budget.ts';
 import { SlowBodies } from '../data-plane/call/slow-bodies.ts';
+import type { Dialect } from '../data-plane/dialects/dialect.ts';
 import { COMPLETIONS, DIALECTS, UPSTREAM_DIALECTS } from '../data-plane/dialects/index.ts';
 import { createLog } from '../data-plane/log.ts';
 import type { Log } from '../data-plane/log.ts';
@@ -314,6 +316,7 @@ export interface CallResult {
 
 /** Parts of the server that a test replaces; all others have defaults. */
 interface NodeParts {
+  dialects?: Partial<Record<DialectName, Dialect>>;
   wallNow?: () => number;
   identityTokenFiles?: { AWS?: string; GOOGLE?: string };
   log?: Log;

@@ -34,8 +34,8 @@ export interface BodyParts {
   refusedWork: RefusedWork;
 }
 
-/** The buffer of every body that is not read: most requests of some endpoints have none. */
-const UNREAD: BodyBytes = new Slab(0);
+/** Stands for the bytes of a body before it is read, and after its reader has them. It always stays empty. */
+const NO_BYTES: BodyBytes = new Slab(0);
 
 /**
  * The body of one request. It is read once, whole or as a stream. Bodies above `SMALL_BODY_BYTES` are read
@@ -48,7 +48,7 @@ export class IncomingBody implements ArrivingBody {
   payer: Payer | undefined;
   readonly #request: IncomingMessage;
   readonly #parts: BodyParts;
-  #collected = UNREAD;
+  #collected = NO_BYTES;
   /** Announced number of bytes; 0 for a chunked body. */
   readonly #announced: number;
   #limitBytes = 0;
@@ -93,12 +93,17 @@ export class IncomingBody implements ArrivingBody {
     this.#collected = collected;
     return new Promise((resolve, reject) => {
       this.#settled = { resolve: () => resolve(result()), reject };
-      const request = this.#request;
-      request.on('data', this.#take);
-      request.on('end', this.#end);
-      request.on('error', (cause) => this.fail(brokeOff(cause)));
+      this.#listen();
       if (this.#announced > SMALL_BODY_BYTES) this.#becomeLong();
     });
+  }
+
+  /** Not a part of `#read`, whose listeners would keep the bytes until the end of the answer. */
+  #listen(): void {
+    const request = this.#request;
+    request.on('data', this.#take);
+    request.on('end', this.#end);
+    request.on('error', (cause) => this.fail(brokeOff(cause)));
   }
 
   /** The chunks of the body as they arrive. Use it instead of `read`. Rejects for the same reasons. */
@@ -164,7 +169,10 @@ export class IncomingBody implements ArrivingBody {
     this.#taken += bytes;
   }
 
-  /** Gives the memory back. Called when the answer has ended. */
+  /**
+   * Gives the memory back. Called when the answer has ended: until then undici keeps the body that was sent
+   * upstream, which counts nowhere else.
+   */
   release(): void {
     this.#unwatch();
     this.#collected.clear();
@@ -207,7 +215,7 @@ export class IncomingBody implements ArrivingBody {
     this.#settled = undefined;
     settled?.resolve();
     // The reader has the bytes. An open stream would keep them until its end.
-    this.#collected = UNREAD;
+    this.#collected = NO_BYTES;
   };
 
   /** Throws `body_too_large`, or `invalid_request` for too many chunks. */
