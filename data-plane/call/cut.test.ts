@@ -10,8 +10,8 @@ describe('a cut', () => {
   it('keeps its first reason, and calls every listener once', () => {
     const cut = new Cut();
     const calls: unknown[] = [];
-    cut.onCut({ cut: (reason) => calls.push(reason) });
-    cut.onCut({ cut: (reason) => calls.push(reason) });
+    cut.onCut({ abort: (reason) => calls.push(reason) });
+    cut.onCut({ abort: (reason) => calls.push(reason) });
     expect(cut.reason).toBeUndefined();
     expect(() => cut.throwIfCut()).not.toThrow();
     cut.trigger(left);
@@ -24,7 +24,7 @@ describe('a cut', () => {
     const cut = new Cut();
     cut.trigger(left);
     const calls: unknown[] = [];
-    const listener = { cut: (reason: GatewayError) => calls.push(reason) };
+    const listener = { abort: (reason: GatewayError) => calls.push(reason) };
     cut.onCut(listener);
     cut.offCut(listener);
     cut.trigger(stopped);
@@ -34,7 +34,7 @@ describe('a cut', () => {
   it('does not call a listener that was taken back, whether it came first or later', () => {
     const cut = new Cut();
     const calls: string[] = [];
-    const listener = (name: string) => ({ cut: () => calls.push(name) });
+    const listener = (name: string) => ({ abort: () => calls.push(name) });
     const [one, two, three] = [listener('one'), listener('two'), listener('three')];
     for (const each of [one, two, three]) cut.onCut(each);
     cut.offCut(one);
@@ -47,7 +47,7 @@ describe('a cut', () => {
     const cut = new Cut();
     const calls: string[] = [];
     const listeners = ['one', 'two', 'three'].map((name) => ({
-      cut: () => {
+      abort: () => {
         calls.push(name);
         for (const other of listeners) cut.offCut(other);
       },

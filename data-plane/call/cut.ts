@@ -4,7 +4,7 @@ import type { GatewayError } from '@gateway/shared/failures';
 /** Ends its work when the request is cut. */
 export interface CutListener {
   /** Called at most once. */
-  cut(reason: GatewayError): void;
+  abort(reason: GatewayError): void;
 }
 
 /** The cut of one request, with its reason. Cheaper than an AbortSignal, because every request has one. */
@@ -26,12 +26,14 @@ export class Cut {
     const listeners = [...(this.#listener ? [this.#listener] : []), ...(this.#others ?? [])];
     this.#listener = undefined;
     this.#others = undefined;
-    for (const listener of listeners) listener.cut(reason);
+    for (const listener of listeners) listener.abort(reason);
   }
 
-  /** Informs the listener once when the request is cut, at once if it already is. */
+  /**
+   * Informs the listener once when the request is cut, at once if it already is. A listener is passed once.
+   */
   onCut(listener: CutListener): void {
-    if (this.#reason) listener.cut(this.#reason);
+    if (this.#reason) listener.abort(this.#reason);
     else if (this.#listener) (this.#others ??= new Set()).add(listener);
     else this.#listener = listener;
   }

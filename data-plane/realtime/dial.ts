@@ -35,7 +35,7 @@ export function dialRealtime(
     const { upstreamModel, id: routeId } = candidate.route;
     return new Promise((resolve, reject) => {
       const listener = {
-        cut: (reason: GatewayError) => {
+        abort: (reason: GatewayError) => {
           reject(reason);
           socket.terminate();
         },

@@ -91,7 +91,7 @@ class RealtimeSession implements CutListener {
     return this.#finish.promise;
   }
 
-  cut(reason: GatewayError): void {
+  abort(reason: GatewayError): void {
     void this.#end(reason);
   }
 

@@ -207,6 +207,6 @@ function isPending(promise: Promise<unknown>, ms: number): Promise<boolean> {
 /** A cut that follows the other one. */
 function childOf(cut: Cut): Cut {
   const child = new Cut();
-  cut.onCut({ cut: (reason) => child.trigger(reason) });
+  cut.onCut({ abort: (reason) => child.trigger(reason) });
   return child;
 }

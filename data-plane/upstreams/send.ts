@@ -59,6 +59,7 @@ interface PendingAnswer {
 /** An upstream's answer. Until `consume` is called, up to EARLY_BYTES are buffered; then reading pauses. */
 export class UpstreamAnswer implements Dispatcher.DispatchHandler, CutListener {
   status = 0;
+  /** Empty before the headers have arrived, and after `forgetHeaders`. */
   headers: Record<string, string | string[] | undefined> = {};
   /** Undefined once status and headers have arrived, or never will. */
   #pending: PendingAnswer | undefined;
@@ -70,7 +71,7 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, CutListener {
   #pausedMs = 0;
   /** Start of the present pause; undefined if reading is not paused. */
   #pausedSince: number | undefined;
-  #onClosed: (() => void) | undefined;
+  #onClosed: (() => void)[] | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #consumer: Consumer | undefined;
   #decoder: BodyDecoder | undefined;
@@ -158,27 +159,21 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, CutListener {
     else this.abort(clientMs > upstreamMs ? clientTooSlow() : timedOut());
   }
 
-  /** Closes the connection and passes the error to the consumer. Does nothing after the end of the answer. */
+  /**
+   * Closes the connection and passes the error to the consumer. Does nothing after the end of the answer. The
+   * cut of the request calls it too.
+   */
   abort(error: GatewayError): void {
     if (this.#ended) return;
     this.#finish(error);
     this.#controller?.abort(error);
   }
 
-  cut(reason: GatewayError): void {
-    this.abort(reason);
-  }
-
   /** Calls the listener once, when the answer ends for any reason; immediately if it has already ended. */
   onClose(listener: () => void): void {
     if (this.#ended) return listener();
-    const earlier = this.#onClosed;
-    this.#onClosed = earlier
-      ? () => {
-          earlier();
-          listener();
-        }
-      : listener;
+    if (this.#onClosed) this.#onClosed.push(listener);
+    else this.#onClosed = [listener];
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -236,7 +231,7 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, CutListener {
       this.#ended = { error };
       clearTimeout(this.#totalTimer);
       this.#cut.offCut(this);
-      this.#onClosed?.();
+      for (const listener of this.#onClosed ?? []) listener();
       this.#pending?.reject(error ?? failed('The upstream closed the connection.'));
       this.#pending = undefined;
     }
