@@ -10,7 +10,10 @@ import type { Answer, Exchange } from './exchange/exchange.ts';
 import type { Services } from './services.ts';
 import { beginTrace } from './tracing/request-trace.ts';
 
-/** Parts that end together with a request. */
+/**
+ * The steps that were begun for a request, and end with it. Filled step by step, so that a failure ends the
+ * steps before it.
+ */
 interface Work {
   admitted?: Pick<Admitted<Exchange>, 'caller' | 'slot'>;
   record?: IdempotencyRecord;
@@ -43,8 +46,9 @@ export async function serve(
 }
 
 /**
- * The answer that may be delivered, and its bill. A function of its own, because the request would otherwise
- * stay in memory as long as its answer is streamed.
+ * The answer that may be delivered, and its bill. The bill is in `work` as well, so that it ends if no
+ * upstream answers. A function of its own, because the request would otherwise stay in memory as long as its
+ * answer is streamed.
  */
 async function answerOf(
   call: Call,

@@ -26,6 +26,7 @@ export class WalletConnections {
     const known = this.#wallets.get(socket);
     if (known !== walletId) {
       if (isListed(plainAddress(socket.remoteAddress ?? ''), this.#trustedProxies)) return true;
+      // Not `once`, which keeps three more objects for each connection.
       if (known === undefined) socket.on('close', () => this.#remove(this.#wallets.get(socket)));
       else this.#remove(known);
       this.#wallets.set(socket, walletId);

@@ -117,7 +117,8 @@ interface ChatRow {
 }
 
 function chat(path: string, { family, credentials, dialect }: ChatRow): Endpoint {
-  // Made once: a request keeps it as long as its answer is streamed.
+  // Made once for all requests, because each keeps it as long as its answer is streamed. A `generative` path
+  // says what is asked, so that its requests have one each.
   const billed = chatEndpoint({ family, credentials, path: {}, format: formatOf(dialect) });
   return {
     method: 'POST',

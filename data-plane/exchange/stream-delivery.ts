@@ -70,7 +70,7 @@ interface Settling<Value> {
   reject(error: GatewayError): void;
 }
 
-/** A stream may stay open for long, so that it keeps nothing that it does not need any more. */
+/** Lets go of what it no longer needs, because a stream may stay open for long. */
 class StreamDelivery implements Answer, Consumer {
   readonly #attempt: AnsweredAttempt;
   readonly #options: StreamOptions;
@@ -109,7 +109,7 @@ class StreamDelivery implements Answer, Consumer {
 
   fail(error: GatewayError): void {
     if (this.#ended) return;
-    this.#end(error);
+    this.#finish(error);
   }
 
   get routeId(): string {
@@ -194,7 +194,7 @@ class StreamDelivery implements Answer, Consumer {
   }
 
   #complete(): void {
-    this.#end(undefined);
+    this.#finish(undefined);
     const { answer } = this.#attempt;
     const tail = setTimeout(() => answer.abort(timedOut()), TAIL_MS);
     answer.onClose(() => clearTimeout(tail));
@@ -209,21 +209,21 @@ class StreamDelivery implements Answer, Consumer {
   #completed(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#completing = { resolve, reject };
-      if (this.#ended) this.#settle(this.#ended.error);
+      if (this.#ended) this.#tell(this.#ended.error);
     });
   }
 
-  #end(error: GatewayError | undefined): void {
+  #finish(error: GatewayError | undefined): void {
     this.#ended = { error };
     clearTimeout(this.#silenceTimer);
     this.#stopWaiting();
     this.#attempt.settle(error);
     if (error) this.#opening?.reject(error);
     this.#opening = undefined;
-    this.#settle(error);
+    this.#tell(error);
   }
 
-  #settle(error: GatewayError | undefined): void {
+  #tell(error: GatewayError | undefined): void {
     if (error) this.#completing?.reject(error);
     else this.#completing?.resolve();
   }

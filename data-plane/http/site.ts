@@ -109,7 +109,7 @@ function description(version: string): SiteRoute['answer'] {
   let made: { body: string; etag: string } | undefined;
   return ({ headers, reply }) => {
     // Most nodes are never asked for it, and it takes 1.7 MB.
-    made ??= describe(version);
+    made ??= madeDescription(version);
     const { body, etag } = made;
     reply.header('etag', etag);
     reply.header('cache-control', `public, max-age=${DESCRIPTION_SECONDS}`);
@@ -119,7 +119,7 @@ function description(version: string): SiteRoute['answer'] {
   };
 }
 
-function describe(version: string): { body: string; etag: string } {
+function madeDescription(version: string): { body: string; etag: string } {
   const body = JSON.stringify(openApiDocument(version));
   return { body, etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"` };
 }

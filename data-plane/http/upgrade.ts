@@ -53,7 +53,7 @@ export async function serveUpgrade(
   try {
     const refusal = wrongHost(request);
     if (refusal) throw refusal;
-    const call: Call = { ...opened, config: parts.config() };
+    const call: Call = Object.assign(opened, { config: parts.config() });
     const detach = (): void => response.detachSocket(socket);
     await row.upgrade(call, parts.services, { request, socket, head, detach, draining: parts.draining });
   } catch (cause) {
