@@ -14,7 +14,6 @@ import { DIALECTS } from '../dialects/index.ts';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** The name is the same for client and upstream, so that the bytes of a mirrored request do not change. */
 const MODEL = 'vendor-model';
 const BODY = { model: MODEL, max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'Say hi.' }] };
 const USAGE = { input_tokens: 3, output_tokens: 1 };
@@ -39,6 +38,8 @@ let upstream: FakeUpstream;
 /** The memory of the bodies that arrived at the node, and the parsed requests, which their exchanges hold. */
 let bodies: WeakRef<ArrayBufferLike>[];
 let requests: WeakRef<object>[];
+/** Bytes of the memory in which each body stands that was sent upstream. */
+let sent: number[];
 let leave: PromiseWithResolvers<void>;
 let ended: Promise<unknown>;
 
@@ -58,10 +59,12 @@ beforeAll(async () => {
     }),
   ];
   channel('http.server.request.start').subscribe(watchBody);
+  channel('undici:request:create').subscribe(watchSent);
 });
 beforeEach(() => {
   bodies = [];
   requests = [];
+  sent = [];
   leave = Promise.withResolvers();
 });
 afterEach(async () => {
@@ -70,6 +73,7 @@ afterEach(async () => {
 });
 afterAll(async () => {
   channel('http.server.request.start').unsubscribe(watchBody);
+  channel('undici:request:create').unsubscribe(watchSent);
   await Promise.all([node.close(), upstream.close()]);
 });
 
@@ -92,6 +96,12 @@ function watchBody(message: unknown): void {
   };
 }
 
+function watchSent(message: unknown): void {
+  const { request } = message as { request: { origin: string; body: unknown } };
+  if (request.origin !== upstream.origin) return;
+  sent.push(Buffer.isBuffer(request.body) ? request.body.buffer.byteLength : Number.NaN);
+}
+
 /** Opens a stream, and resolves when the client has its text. */
 async function openStream(path: string, body: object): Promise<void> {
   let received = '';
@@ -109,14 +119,25 @@ function kept(): number {
   return [...bodies, ...requests].filter((ref) => ref.deref() !== undefined).length;
 }
 
+const PATHS = [
+  ['mirrored', '/v1/messages'],
+  ['translated', '/v1/chat/completions'],
+] as const;
+
 describe('an open stream', () => {
-  it.each([
-    ['mirrored', '/v1/messages'],
-    ['translated', '/v1/chat/completions'],
-  ])('keeps neither the bytes that arrived nor the exchange, if it is %s', async (_how, path) => {
+  it.each(PATHS)('keeps neither the bytes that arrived nor the exchange, if it is %s', async (_how, path) => {
     await openStream(path, BODY);
     expect([bodies.length, requests.length]).toEqual([1, 1]);
     await expect.poll(kept).toBe(0);
     expect(upstream.openSockets()).toBe(1);
   });
+
+  it.each(PATHS)(
+    'keeps no slab of other buffers with the body that was sent, if it is %s',
+    async (_how, path) => {
+      await openStream(path, BODY);
+      expect(sent).toHaveLength(1);
+      expect(sent[0]).toBeLessThanOrEqual(4_096);
+    },
+  );
 });
