@@ -4,8 +4,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
 import type { Actor } from '../graphql/context.ts';
-import { askAll, command, question } from '../database/questions.ts';
-import type { Question } from '../database/questions.ts';
+import { command, reading, runTogether } from '../database/statements.ts';
+import type { ReadStatement } from '../database/statements.ts';
 import { query, sql } from '../database/sql.ts';
 import { lockedLeases } from '../wallet/lease.rows.ts';
 import type { Lease } from '../wallet/lease.rows.ts';
@@ -71,7 +71,7 @@ export async function admit(
 ): Promise<Admitted> {
   const formed = reports.map(({ node, records }) => ({ node, ...byForm(records) }));
   const all = formed.flatMap(({ records }) => records);
-  const [, leases, earlier, references] = await askAll(em, [
+  const [, leases, earlier, references] = await runTogether(em, [
     command(sql`select set_config('lock_timeout', ${lockMs.toString()}, true)`),
     lockedLeases(unique(all.map((usage) => usage.leaseId))),
     chargesAt(chargesOf(all)),
@@ -136,7 +136,7 @@ function settledIn(records: readonly ReportedUsage[], earlier: readonly EarlierC
 }
 
 /** Which referenced journals, wallets and keys exist, with the node of each journal. */
-function referencesIn(records: readonly ReportedUsage[]): Question<Omit<Known, 'leases' | 'earlier'>> {
+function referencesIn(records: readonly ReportedUsage[]): ReadStatement<Omit<Known, 'leases' | 'earlier'>> {
   const statement = sql`
     select 'journal' as kind, id, node_id as owner from node_journal
       where id = any(${unique(records.map((usage) => usage.journalId))}::text[])
@@ -144,7 +144,7 @@ function referencesIn(records: readonly ReportedUsage[]): Question<Omit<Known, '
       where id = any(${unique(records.map((usage) => usage.walletId))}::text[])
     union all select 'key', id, wallet_id from api_key
       where id = any(${unique(records.map((usage) => usage.keyId))}::text[])`;
-  return question(statement, knownOf);
+  return reading(statement, knownOf);
 }
 
 interface ReferenceRow {

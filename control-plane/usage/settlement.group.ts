@@ -6,8 +6,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
 import { newId } from '../database/ids.ts';
-import { askAll, command } from '../database/questions.ts';
-import type { Question } from '../database/questions.ts';
+import { command, runTogether } from '../database/statements.ts';
+import type { ReadStatement } from '../database/statements.ts';
 import { inTransaction, sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
 import { lostNotices } from '../process/metrics.ts';
@@ -77,7 +77,7 @@ async function settleIn(
 ): Promise<Pick<Admitted, 'owners'> & { decided: Decided[] }> {
   const lockMs = reports.length > 1 ? GROUP_LOCK_MS : ALONE_LOCK_MS;
   const { admissions, leases, owners, isRepetition } = await admit(em, reports, lockMs);
-  const { times, answer: holdings } = await claimRequests(
+  const { times, result: holdings } = await claimRequests(
     em,
     admissions.flatMap(({ candidates }) => candidates),
     { isRepetition, also: lockedHoldings(leases) },
@@ -87,7 +87,7 @@ async function settleIn(
   const planned = planCharges(decided, holdings);
   const [, rows] = await Promise.all([postCovered(em, planned, revenue), rowsOf(planned, decided)]);
   const late = await postLate(em, planned, revenue);
-  await askAll(em, [...alarmsOf(decided), ...storing(late), ...rows].map(command));
+  await runTogether(em, [...alarmsOf(decided), ...storing(late), ...rows].map(command));
   return { decided, owners };
 }
 
@@ -219,7 +219,7 @@ function storing(charges: readonly SettledCharge[]): Statement[] {
  * Locks the accounts of the leases and returns their balances, by lease id. Accounts are credited only when
  * the lease is granted: one without a grant is left out, because it stays empty.
  */
-function lockedHoldings(leases: ReadonlyMap<string, Lease>): Question<Map<string, LeaseHolding>> {
+function lockedHoldings(leases: ReadonlyMap<string, Lease>): ReadStatement<Map<string, LeaseHolding>> {
   const { statement, read } = lockedAccounts(
     [...leases.values()].flatMap(({ id, cash, gift }) => [
       ...(cash > 0n ? [leaseAccount(id, 'CASH')] : []),

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
-import { question } from '../database/questions.ts';
+import { reading } from '../database/statements.ts';
 import { query, queryOne, sql } from '../database/sql.ts';
 import { lockAccounts, lockedAccounts, walletAccount } from '../wallet/ledger.ts';
 import type { ReportedUsage } from './settlement.rules.ts';
@@ -24,9 +24,9 @@ async function claim(
   records: readonly ReportedUsage[],
   isRepetition = false,
 ): Promise<Map<string, string>> {
-  const also = question(sql`select 7 as seven`, ([row]: readonly { seven: number }[]) => row?.seven);
-  const { times, answer } = await claimRequests(em, records, { isRepetition, also });
-  expect(answer).toBe(7);
+  const also = reading(sql`select 7 as seven`, ([row]: readonly { seven: number }[]) => row?.seven);
+  const { times, result } = await claimRequests(em, records, { isRepetition, also });
+  expect(result).toBe(7);
   return times;
 }
 
@@ -42,7 +42,7 @@ async function threeRecords(): Promise<[ReportedUsage, ReportedUsage, ReportedUs
   return [record('a'), record('b'), record('c')];
 }
 
-/** A question whether the connection of the transaction waits for a lock. */
+/** Reads whether the connection of the transaction waits for a lock. */
 async function waitsOf(em: EntityManager): Promise<() => Promise<{ is: boolean } | undefined>> {
   const self = await queryOne<{ pid: number }>(em, sql`select pg_backend_pid() as pid`);
   return () => queryOne(money.em(), sql`select cardinality(pg_blocking_pids(${self?.pid})) > 0 as is`);

@@ -1,8 +1,8 @@
 /** Writes and reads rows of the usage log and of charges. Rows are written in bulk and never changed. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
-import { ask, askAll, command, question } from '../database/questions.ts';
-import type { Question } from '../database/questions.ts';
+import { command, reading, run, runTogether } from '../database/statements.ts';
+import type { ReadStatement } from '../database/statements.ts';
 import { query, sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
 import { bigintArray, timeArray } from '../database/number-array.ts';
@@ -32,54 +32,54 @@ export interface EarlierCharge {
 }
 
 /** Options of a claim. */
-interface ClaimOptions<Answer> {
+interface ClaimOptions<Result> {
   /** Whether some of the requests are known to be in the log. */
   isRepetition: boolean;
   /**
-   * A question that is sent with the claim, so that it needs no wait of its own, and runs after the claim.
+   * A statement that is sent with the claim, so that it needs no wait of its own, and runs after the claim.
    * It may be sent twice, because a claim that fails is repeated: PostgreSQL skips it after the failed claim.
    * It must have no effects outside of the transaction.
    */
-  also: Question<Answer>;
+  also: ReadStatement<Result>;
 }
 
 /**
  * Claims the ids of requests that are not in the log yet. Returns their stored times by request id, and the
- * answer to `also`. `usage_request` makes request ids unique, which the log, partitioned by time, cannot. The
+ * result of `also`. `usage_request` makes request ids unique, which the log, partitioned by time, cannot. The
  * stored time is bounded by the grant of the lease and now, regardless of the node's clock, so that a request
  * counts for no month before the one whose spend limit its lease was taken from. Call it in a transaction.
  */
-export async function claimRequests<Answer>(
+export async function claimRequests<Result>(
   em: EntityManager,
   records: readonly ReportedUsage[],
-  { isRepetition, also }: ClaimOptions<Answer>,
-): Promise<{ times: Map<string, string>; answer: Answer }> {
-  if (records.length === 0) return { times: new Map(), answer: await ask(em, also) };
+  { isRepetition, also }: ClaimOptions<Result>,
+): Promise<{ times: Map<string, string>; result: Result }> {
+  if (records.length === 0) return { times: new Map(), result: await run(em, also) };
   const claim = claimOf(records);
   const claimed = isRepetition ? undefined : await claimAll(em, claim, also);
   if (claimed) return claimed;
   const unknown = sql`${claim} on conflict (request_id) do nothing ${RETURNING}`;
-  const [times, answer] = await askAll(em, [question(unknown, timesOf), also]);
-  return { times, answer };
+  const [times, result] = await runTogether(em, [reading(unknown, timesOf), also]);
+  return { times, result };
 }
 
 /**
  * Claims the requests and returns their times; undefined if one of them is in the log. Cheaper than
  * `on conflict`, which looks for each id before it inserts it.
  */
-async function claimAll<Answer>(
+async function claimAll<Result>(
   em: EntityManager,
   claim: Statement,
-  also: Question<Answer>,
-): Promise<{ times: Map<string, string>; answer: Answer } | undefined> {
+  also: ReadStatement<Result>,
+): Promise<{ times: Map<string, string>; result: Result } | undefined> {
   try {
-    const [, times, , answer] = await askAll(em, [
+    const [, times, , result] = await runTogether(em, [
       command(sql`savepoint claim`),
-      question(sql`${claim} ${RETURNING}`, timesOf),
+      reading(sql`${claim} ${RETURNING}`, timesOf),
       command(sql`release savepoint claim`),
       also,
     ]);
-    return { times, answer };
+    return { times, result };
   } catch (error) {
     if (!isRepeated(error)) throw error;
   }
@@ -138,7 +138,7 @@ export async function earlierCharges(
   requestIds: readonly string[],
 ): Promise<EarlierCharge[]> {
   if (requestIds.length === 0) return [];
-  return ask(
+  return run(
     em,
     chargesThat(
       sql`select ${CHARGE} from usage_charge c where c.request_id = any(${textArray(requestIds)}::text[])`,
@@ -147,7 +147,7 @@ export async function earlierCharges(
 }
 
 /** Charges that were settled before with one of the journal positions. */
-export function chargesAt(positions: readonly JournalPosition[]): Question<EarlierCharge[]> {
+export function chargesAt(positions: readonly JournalPosition[]): ReadStatement<EarlierCharge[]> {
   const runs = runsOf(positions);
   // A node reports its charges without gaps, so that one look-up in the index is enough for all of them.
   return chargesThat(
@@ -169,8 +169,8 @@ interface ChargeRow {
   amount: string;
 }
 
-function chargesThat(statement: Statement): Question<EarlierCharge[]> {
-  return question(statement, (rows: readonly ChargeRow[]) =>
+function chargesThat(statement: Statement): ReadStatement<EarlierCharge[]> {
+  return reading(statement, (rows: readonly ChargeRow[]) =>
     rows.map((row) => ({
       requestId: row.request_id,
       journalId: row.journal_id,

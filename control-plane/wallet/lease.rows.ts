@@ -1,8 +1,8 @@
 /** Reads and locks the rows of leases. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
-import { ask, question } from '../database/questions.ts';
-import type { Question } from '../database/questions.ts';
+import { reading, run } from '../database/statements.ts';
+import type { ReadStatement } from '../database/statements.ts';
 import { query, sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
 
@@ -31,11 +31,11 @@ export async function lockLeases(
   em: EntityManager,
   leaseIds: readonly string[],
 ): Promise<Map<string, Lease>> {
-  return ask(em, lockedLeases(leaseIds));
+  return run(em, lockedLeases(leaseIds));
 }
 
 /** Locks leases in id order until the end of the transaction, and returns them by id without unknown ones. */
-export function lockedLeases(leaseIds: readonly string[]): Question<Map<string, Lease>> {
+export function lockedLeases(leaseIds: readonly string[]): ReadStatement<Map<string, Lease>> {
   const locked = leasesThat(sql`id = any(${[...leaseIds]}::text[]) order by id for no key update`);
   return { ...locked, read: (rows) => new Map(locked.read(rows).map((lease) => [lease.id, lease])) };
 }
@@ -95,15 +95,15 @@ interface LeaseRow {
 
 /** The leases that match the condition: SQL over `wallet_lease`, which may add an order and a lock. */
 export async function readLeases(em: EntityManager, condition: Statement): Promise<Lease[]> {
-  return ask(em, leasesThat(condition));
+  return run(em, leasesThat(condition));
 }
 
-function leasesThat(condition: Statement): Question<Lease[]> {
+function leasesThat(condition: Statement): ReadStatement<Lease[]> {
   const statement = sql`
     select id, node_id, journal_id, wallet_id, key_id, state, granted_cash, granted_gift, charge_count,
       charge_sum
     from wallet_lease where ${condition}`;
-  return question(statement, leasesOf);
+  return reading(statement, leasesOf);
 }
 
 function leasesOf(rows: readonly LeaseRow[]): Lease[] {

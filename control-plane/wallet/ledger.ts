@@ -4,8 +4,8 @@ import type { Micros } from '@gateway/shared/money';
 import type { Actor } from '../graphql/context.ts';
 import { newId } from '../database/ids.ts';
 import { bigintArray } from '../database/number-array.ts';
-import { ask, askAll, question } from '../database/questions.ts';
-import type { Question } from '../database/questions.ts';
+import { reading, run, runTogether } from '../database/statements.ts';
+import type { ReadStatement } from '../database/statements.ts';
 import { sql } from '../database/sql.ts';
 
 /** Kind of credit: paid for, or given. */
@@ -100,7 +100,7 @@ export function revenueAccount(owner: string): string {
  * Throws an Error, which is a bug of the caller, if the lines do not sum to zero or name an unknown account.
  */
 export async function post(em: EntityManager, posting: Posting): Promise<PostOutcome> {
-  return ask(em, posted(posting));
+  return run(em, posted(posting));
 }
 
 /**
@@ -111,13 +111,13 @@ export async function postAll(
   em: EntityManager,
   postings: readonly { posting: Posting; id: string }[],
 ): Promise<PostOutcome[]> {
-  return askAll(
+  return runTogether(
     em,
     postings.map(({ posting, id }) => posted(posting, id)),
   );
 }
 
-function posted(posting: Posting, id = newId('txn')): Question<PostOutcome> {
+function posted(posting: Posting, id = newId('txn')): ReadStatement<PostOutcome> {
   const lines = mergeLines(posting.lines);
   if (lines.reduce((sum, line) => sum + line.amount, 0n) !== 0n) {
     throw new Error(`The lines of ${posting.reference} do not sum to zero.`);
@@ -128,7 +128,7 @@ function posted(posting: Posting, id = newId('txn')): Question<PostOutcome> {
       ${posting.description}, ${posting.reverses ?? null}, ${posting.input ?? describeLines(lines)},
         ${lines.map((line) => line.account)}::text[],
       ${bigintArray(lines.map((line) => line.amount))}::bigint[], ${lines.map(() => newId('led'))}::text[])`;
-  return question<PostOutcome, PostOutcome>(statement, ([result]) => {
+  return reading<PostOutcome, PostOutcome>(statement, ([result]) => {
     if (!result) throw new Error('ledger_post returned nothing.');
     return result;
   });
@@ -142,13 +142,13 @@ export async function lockAccounts(
   em: EntityManager,
   accounts: readonly string[],
 ): Promise<Map<string, Micros>> {
-  return ask(em, lockedAccounts(accounts));
+  return run(em, lockedAccounts(accounts));
 }
 
-/** The question of `lockAccounts`. */
-export function lockedAccounts(accounts: readonly string[]): Question<Map<string, Micros>> {
+/** The statement of `lockAccounts`. */
+export function lockedAccounts(accounts: readonly string[]): ReadStatement<Map<string, Micros>> {
   const statement = sql`select id, balance from ledger_lock(${[...accounts]}::text[])`;
-  return question(statement, (rows: readonly { id: string; balance: string }[]) => {
+  return reading(statement, (rows: readonly { id: string; balance: string }[]) => {
     const balances = new Map<string, Micros>(accounts.map((account) => [account, 0n]));
     for (const row of rows) balances.set(row.id, BigInt(row.balance));
     return balances;

@@ -23,7 +23,7 @@ export const DOORS: Readonly<Record<string, Entrance | Reason>> = {
   'control-plane/database/listener.ts': OWN_SYSTEM,
   'control-plane/database/lock-retry.ts': OWN_SYSTEM,
   'control-plane/database/orm.ts': OWN_SYSTEM,
-  'control-plane/database/questions.ts': OWN_SYSTEM,
+  'control-plane/database/statements.ts': OWN_SYSTEM,
   'control-plane/graphql/socket.ts': 'GraphQL WebSocket',
   'control-plane/intelligence/key-database.ts': OWN_SYSTEM,
   'control-plane/listener.ts': 'GraphQL HTTP',

@@ -1,6 +1,6 @@
 /**
- * Questions to the database that are sent together. Statements sent one by one wait for each other: this
- * process reads an answer only after its other work, often some ms later.
+ * Runs statements that are sent together. Statements sent one by one wait for each other: this process reads
+ * an answer only after its other work, often some ms later.
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING
  */
 import { CompiledQuery } from 'kysely';
@@ -12,60 +12,67 @@ import { query } from './sql.ts';
 import type { Statement } from './sql.ts';
 
 /** A statement, and how its rows are read. */
-export interface Question<Answer> {
+export interface ReadStatement<Result> {
   statement: Statement;
-  read(rows: readonly unknown[]): Answer;
+  read(rows: readonly unknown[]): Result;
 }
 
-/** A question whose rows have the members of `Row`, as the statement selects them. */
-export function question<Row, Answer>(
+/** A statement whose rows have the members of `Row`, as the statement selects them. */
+export function reading<Row, Result>(
   statement: Statement,
-  read: (rows: readonly Row[]) => Answer,
-): Question<Answer> {
+  read: (rows: readonly Row[]) => Result,
+): ReadStatement<Result> {
   return { statement, read: (rows) => read(rows as readonly Row[]) };
 }
 
 /** A statement whose rows are not read. */
-export function command(statement: Statement): Question<undefined> {
+export function command(statement: Statement): ReadStatement<undefined> {
   return { statement, read: () => undefined };
 }
 
-/** The answer to one question, in the transaction of `em` if it has one. */
-export async function ask<Answer>(em: EntityManager, { statement, read }: Question<Answer>): Promise<Answer> {
+/** Runs one statement, in the transaction of `em` if it has one, and returns its result. */
+export async function run<Result>(
+  em: EntityManager,
+  { statement, read }: ReadStatement<Result>,
+): Promise<Result> {
   return read(await query(em, statement));
 }
 
 /**
- * The answers to the questions, which run one after another in the transaction of `em`. Throws the error of
- * the first that fails; those after it do not run. Throws an Error without a transaction.
+ * Runs the statements one after another in the transaction of `em`, and returns their results. Throws the
+ * error of the first statement that fails; the statements after it do not run. Throws an Error without a
+ * transaction.
  */
-export async function askAll<Answers extends readonly unknown[]>(
+export async function runTogether<Results extends readonly unknown[]>(
   em: EntityManager,
-  questions: { readonly [At in keyof Answers]: Question<Answers[At]> },
-): Promise<Answers> {
-  const answers: unknown = questions.length === 0 ? [] : await answersTo(em, questions);
-  return answers as Answers;
+  statements: { readonly [At in keyof Results]: ReadStatement<Results[At]> },
+): Promise<Results> {
+  const results: unknown = statements.length === 0 ? [] : await resultsOf(em, statements);
+  return results as Results;
 }
 
-async function answersTo(em: EntityManager, questions: readonly Question<unknown>[]): Promise<unknown[]> {
-  if (!em.isInTransaction()) throw new Error('Questions are sent together only in a transaction.');
-  const { message, results } = messageOf(questions.map(({ statement }) => statement));
+async function resultsOf(
+  em: EntityManager,
+  statements: readonly ReadStatement<unknown>[],
+): Promise<unknown[]> {
+  if (!em.isInTransaction()) throw new Error('Statements are sent together only in a transaction.');
+  const { message, results } = messageOf(statements.map(({ statement }) => statement));
   // Kysely passes the text of a statement to the driver, which accepts an object in its place. It does not
   // wait for the results then: statements that follow in the transaction wait in the queue of the driver.
   const compiled = Object.assign({}, CompiledQuery.raw(''), { sql: message });
   const [rows] = await Promise.all([results, em.getKysely().executeQuery(compiled)]);
-  if (rows.length !== questions.length)
-    throw new Error(`PostgreSQL gave ${rows.length} results to ${questions.length} statements.`);
-  return rows.map((list, at) => questions[at]?.read(list));
+  if (rows.length !== statements.length)
+    throw new Error(`PostgreSQL gave ${rows.length} results to ${statements.length} statements.`);
+  return rows.map((list, at) => statements[at]?.read(list));
 }
 
 /** The driver gives one result alone, and several as a list. */
-type Results = { rows: unknown[] } | { rows: unknown[] }[];
+type Received = { rows: unknown[] } | { rows: unknown[] }[];
 
 /** A query of the driver that sends several statements as one message, and the rows of each. */
 function messageOf(statements: readonly Statement[]): { message: Query; results: Promise<unknown[][]> } {
   const { promise: results, resolve, reject } = Promise.withResolvers<unknown[][]>();
-  const message = new Query('', (error, received: Results) => {
+  const message = new Query('', (error, received: Received) => {
     if (error) reject(error);
     else resolve([received].flat().map(({ rows }) => rows));
   });

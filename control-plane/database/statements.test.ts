@@ -1,11 +1,11 @@
-/** Questions that are sent together have the answers and errors that they have one after another. */
+/** Statements that are sent together have the results and errors that they have one after another. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMoney } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
-import { ask, askAll, command, question } from './questions.ts';
-import type { Question } from './questions.ts';
+import { command, reading, run, runTogether } from './statements.ts';
+import type { ReadStatement } from './statements.ts';
 import { inTransaction, query, queryRow, sql } from './sql.ts';
 import type { Statement } from './sql.ts';
 import { textArray } from './text-array.ts';
@@ -40,19 +40,19 @@ async function stateOf(pid: number): Promise<unknown[]> {
   return rows;
 }
 
-const rowsOf = (statement: Statement): Question<unknown[]> => question(statement, (rows) => [...rows]);
-const together = (questions: readonly Question<unknown>[]): Promise<readonly unknown[]> =>
-  inTransaction(money.em(), (em) => askAll(em, questions));
+const rowsOf = (statement: Statement): ReadStatement<unknown[]> => reading(statement, (rows) => [...rows]);
+const together = (statements: readonly ReadStatement<unknown>[]): Promise<readonly unknown[]> =>
+  inTransaction(money.em(), (em) => runTogether(em, statements));
 const insert = (name: string): Statement =>
   sql`insert into usage_request (request_id, at) values (${name}, 'epoch')`;
 
-describe('questions that are sent together', () => {
+describe('statements that are sent together', () => {
   it('run in their order, and each gets its own rows', async () => {
-    const answers = await inTransaction(money.em(), (em) =>
-      askAll(em, [
+    const results = await inTransaction(money.em(), (em) =>
+      runTogether(em, [
         rowsOf(sql`select request_id from usage_request where request_id = 'Oslo'`),
         command(insert('Oslo')),
-        question(
+        reading(
           sql`select request_id as name from usage_request`,
           (rows: readonly { name: string }[]) => rows[0]?.name,
         ),
@@ -60,20 +60,20 @@ describe('questions that are sent together', () => {
         rowsOf(sql`select n from generate_series(1, 3) as n`),
       ]),
     );
-    expect(answers).toEqual([[], undefined, 'Oslo', [], [{ n: 1 }, { n: 2 }, { n: 3 }]]);
+    expect(results).toEqual([[], undefined, 'Oslo', [], [{ n: 1 }, { n: 2 }, { n: 3 }]]);
   });
 
-  it('are answered as well if there is one, and if there is none', async () => {
+  it('have their results as well if there is one, and if there is none', async () => {
     expect(await together([rowsOf(sql`select 1 as one`)])).toEqual([[{ one: 1 }]]);
     expect(await together([])).toEqual([]);
   });
 
-  it('send the values that a question alone sends', async () => {
+  it('send the values that a statement alone sends', async () => {
     const list = ['a,', null, '"'];
     const values = sql`select ${null}::text as none, ${'"é" \\'}::text as text, ${7}::integer as number,
       ${true}::boolean as flag, ${list}::text[] as list, ${textArray(list)}::text[] as bytes,
       ${9_007_199_254_740_993n}::bigint as large`;
-    const alone = await ask(money.em(), rowsOf(values));
+    const alone = await run(money.em(), rowsOf(values));
     expect(await together([rowsOf(values), rowsOf(values)])).toEqual([alone, alone]);
   });
 
@@ -81,58 +81,60 @@ describe('questions that are sent together', () => {
     const em = money.em();
     await em.begin();
     await query(em, sql`savepoint before`);
-    const questions = [command(insert('Rome')), command(insert('Rome')), command(insert('Bern'))];
-    await expect(askAll(em, questions)).rejects.toMatchObject({ code: '23505' });
+    const statements = [command(insert('Rome')), command(insert('Rome')), command(insert('Bern'))];
+    await expect(runTogether(em, statements)).rejects.toMatchObject({ code: '23505' });
     await query(em, sql`rollback to savepoint before`);
     expect(
-      await ask(em, rowsOf(sql`select from usage_request where request_id in ('Rome', 'Bern')`)),
+      await run(em, rowsOf(sql`select from usage_request where request_id in ('Rome', 'Bern')`)),
     ).toEqual([]);
     await em.commit();
   });
 
-  it('fail if one waits too long for a lock, and the connection answers further ones', async () => {
+  it('fail if one waits too long for a lock, and the connection runs further ones', async () => {
     const [holder, em] = [money.em(), money.em()];
     await holder.begin();
-    await ask(holder, command(insert('Riga')));
+    await run(holder, command(insert('Riga')));
     await em.begin();
-    await askAll(em, [command(sql`set local lock_timeout = '1ms'`), command(sql`savepoint before`)]);
-    const questions = [command(insert('Lima')), command(insert('Riga')), rowsOf(sql`select 1 as one`)];
-    await expect(askAll(em, questions)).rejects.toMatchObject({ code: '55P03' });
+    await runTogether(em, [command(sql`set local lock_timeout = '1ms'`), command(sql`savepoint before`)]);
+    const statements = [command(insert('Lima')), command(insert('Riga')), rowsOf(sql`select 1 as one`)];
+    await expect(runTogether(em, statements)).rejects.toMatchObject({ code: '55P03' });
     const further = [command(sql`rollback to savepoint before`), rowsOf(sql`select 1 as one`)];
-    expect(await askAll(em, further)).toEqual([undefined, [{ one: 1 }]]);
+    expect(await runTogether(em, further)).toEqual([undefined, [{ one: 1 }]]);
     await em.commit();
     await holder.rollback();
     const stored = rowsOf(sql`select from usage_request where request_id in ('Lima', 'Riga')`);
-    expect(await ask(money.em(), stored)).toEqual([]);
+    expect(await run(money.em(), stored)).toEqual([]);
   });
 
   it('are refused if a value cannot be sent, and the connection is as before', async () => {
     const em = money.em();
     await em.begin();
-    await expect(askAll(em, [command(sql`select ${{}}::text`)])).rejects.toThrow('A parameter is neither');
-    expect(await ask(em, rowsOf(sql`select 1 as one`))).toEqual([{ one: 1 }]);
+    await expect(runTogether(em, [command(sql`select ${{}}::text`)])).rejects.toThrow(
+      'A parameter is neither',
+    );
+    expect(await run(em, rowsOf(sql`select 1 as one`))).toEqual([{ one: 1 }]);
     await em.rollback();
   });
 
-  it('fail if the connection ends before they are answered', async () => {
+  it('fail if the connection ends before they have results', async () => {
     const { em, pid } = await begun();
-    const answers = askAll(em, [command(sql`select pg_sleep(60)`), rowsOf(sql`select 1`)]);
-    const failed = expect(answers).rejects.toThrow(/terminating connection|Connection terminated/);
+    const results = runTogether(em, [command(sql`select pg_sleep(60)`), rowsOf(sql`select 1`)]);
+    const failed = expect(results).rejects.toThrow(/terminating connection|Connection terminated/);
     await expect.poll(() => stateOf(pid)).toEqual([{ event: 'PgSleep' }]);
     await admin.query('select pg_terminate_backend($1)', [pid]);
     await failed;
     await em.rollback().catch(() => undefined);
-    expect(await ask(money.em(), rowsOf(sql`select 1 as one`))).toEqual([{ one: 1 }]);
+    expect(await run(money.em(), rowsOf(sql`select 1 as one`))).toEqual([{ one: 1 }]);
   });
 
   it('fail if one cannot be written, and their transaction ends', async () => {
     const { em, pid } = await begun();
     const text: unknown = {};
-    const questions = [rowsOf(sql`select 1`), rowsOf({ text: text as string, values: [] })];
-    await expect(askAll(em, questions)).rejects.toThrow(TypeError);
+    const statements = [rowsOf(sql`select 1`), rowsOf({ text: text as string, values: [] })];
+    await expect(runTogether(em, statements)).rejects.toThrow(TypeError);
     await expect.poll(() => stateOf(pid)).toEqual([]);
     await em.rollback().catch(() => undefined);
-    expect(await ask(money.em(), rowsOf(sql`select 1 as one`))).toEqual([{ one: 1 }]);
+    expect(await run(money.em(), rowsOf(sql`select 1 as one`))).toEqual([{ one: 1 }]);
   });
 
   it('fail if a statement is empty, which has no result', async () => {
@@ -145,17 +147,17 @@ describe('questions that are sent together', () => {
     const work = inTransaction(money.em(), async (em) => {
       const slow = sql`select pg_sleep(0.1)`;
       await Promise.all([
-        askAll(em, [command(insert('Kyiv')), command(slow)]),
+        runTogether(em, [command(insert('Kyiv')), command(slow)]),
         Promise.reject(new Error('x')),
       ]);
     });
     await expect(work).rejects.toThrow('x');
-    expect(await ask(money.em(), rowsOf(sql`select from usage_request where request_id = 'Kyiv'`))).toEqual(
+    expect(await run(money.em(), rowsOf(sql`select from usage_request where request_id = 'Kyiv'`))).toEqual(
       [],
     );
   });
 
   it('are refused without a transaction', async () => {
-    await expect(askAll(money.em(), [rowsOf(sql`select 1`)])).rejects.toThrow('only in a transaction');
+    await expect(runTogether(money.em(), [rowsOf(sql`select 1`)])).rejects.toThrow('only in a transaction');
   });
 });
