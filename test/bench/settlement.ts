@@ -3,11 +3,14 @@
  * once, over HTTP and with a real PostgreSQL. Checks afterwards that each request was charged once and that
  * the ledger keeps its rules. Prints a line and writes `.bench/settlement.json`. BENCH_NODES, BENCH_WALLETS,
  * BENCH_BATCHES and BENCH_ROWS set the amounts; BENCH_PROFILE=on adds the heaviest functions of the control
- * plane. BENCH_WITHOUT names indexes, separated by commas, that are dropped before the measurement.
+ * plane. BENCH_WITHOUT names indexes, separated by commas, that are dropped before the measurement. Nodes send
+ * one batch after another, as fast as they are settled; BENCH_PER_SECOND lets all of them together report this
+ * many rows a second, and times then count from the moment at which a batch was due.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { escapeIdentifier } from 'pg';
 import { Pool } from 'undici';
 import { startHouse } from '../house.ts';
@@ -25,6 +28,8 @@ const BATCHES = Number(process.env['BENCH_BATCHES'] ?? 100);
 const WARM_BATCHES = 10;
 /** Rows of a batch, at most 500. */
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 200);
+/** Rows a second of all nodes together; 0 for as many as are settled. */
+const PER_SECOND = Number(process.env['BENCH_PER_SECOND'] ?? 0);
 const WITHOUT = (process.env['BENCH_WITHOUT'] ?? '').split(',').filter((name) => name !== '');
 const PROFILE = process.env['BENCH_PROFILE'] === 'on';
 const OUTPUT = join(import.meta.dirname, '..', '..', '.bench');
@@ -34,12 +39,17 @@ const PRELOAD = ['--expose-gc', '--import', join(import.meta.dirname, 'report-us
 async function send(pool: Pool, { token }: Reporter, reports: readonly Buffer[]): Promise<number[]> {
   const times: number[] = [];
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  for (const body of reports) {
-    const startedAt = performance.now();
+  const intervalMs = PER_SECOND > 0 ? (NODES * ROWS * 1000) / PER_SECOND : 0;
+  // Nodes begin at different moments of the interval.
+  const firstAt = performance.now() + Math.random() * intervalMs;
+  for (const [at, body] of reports.entries()) {
+    const dueAt = intervalMs > 0 ? firstAt + at * intervalMs : performance.now();
+    const waitMs = dueAt - performance.now();
+    if (waitMs > 0) await sleep(waitMs);
     const answer = await pool.request({ method: 'POST', path: '/graphql', headers, body });
     const text = await answer.body.text();
     if (!text.includes(`"accepted":${ROWS}`)) throw new Error(`A report was refused: ${text}`);
-    times.push(performance.now() - startedAt);
+    times.push(performance.now() - dueAt);
   }
   return times;
 }
@@ -111,7 +121,8 @@ async function run(databaseUrl: string): Promise<void> {
       process.stdout.write(`${percent.toFixed(1)} % ${name}\n`);
     mkdirSync(OUTPUT, { recursive: true });
     const machine = { cpus: cpus().length, load: loadavg() };
-    const size = { nodes: NODES, wallets: WALLETS, batches: BATCHES, rows: ROWS, without: WITHOUT };
+    const amounts = { nodes: NODES, wallets: WALLETS, batches: BATCHES, rows: ROWS, perSecond: PER_SECOND };
+    const size = { ...amounts, without: WITHOUT };
     const result = { at: new Date(), machine, size, figures, functions };
     writeFileSync(join(OUTPUT, 'settlement.json'), `${JSON.stringify(result, null, 2)}\n`);
   } finally {
