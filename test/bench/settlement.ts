@@ -3,9 +3,9 @@
  * once, over HTTP and with a real PostgreSQL. Checks afterwards that each request was charged once and that
  * the ledger keeps its rules. Prints a line and writes `.bench/settlement.json`. BENCH_NODES, BENCH_WALLETS,
  * BENCH_BATCHES and BENCH_ROWS set the amounts; BENCH_PROFILE=on adds the heaviest functions of the control
- * plane. BENCH_WITHOUT names indexes, separated by commas, that are dropped before the measurement. Nodes send
- * one batch after another, as fast as they are settled; BENCH_PER_SECOND lets all of them together report this
- * many rows a second, and times then count from the moment at which a batch was due.
+ * plane. BENCH_WITHOUT names indexes, separated by commas, that are dropped before the measurement.
+ * Nodes send one batch after another, as fast as they are settled. BENCH_PER_SECOND lets all of them together
+ * report this many rows a second, and times then count from the moment at which a batch was due.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
