@@ -19,11 +19,13 @@ describe('kept bytes', () => {
     expect(kept.map(String)).toEqual(texts);
   });
 
-  it('are not copied if they are long and alone already', () => {
+  it('are not copied if they are long and fill at least half of their memory', () => {
     const whole = Buffer.alloc(10_000, 7);
-    expect(ownBytes(whole)).toBe(whole);
-    const own = ownBytes(whole.subarray(1));
-    expect(own).toEqual(Buffer.alloc(9_999, 7));
+    const half = whole.subarray(5_000);
+    expect([ownBytes(whole), ownBytes(half)].map(({ byteOffset }) => byteOffset)).toEqual([0, 5_000]);
+    expect(ownBytes(half).buffer).toBe(whole.buffer);
+    const own = ownBytes(whole.subarray(5_001));
+    expect(own).toEqual(Buffer.alloc(4_999, 7));
     expect(own.buffer).not.toBe(whole.buffer);
   });
 });

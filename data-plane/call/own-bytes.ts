@@ -1,6 +1,7 @@
 /**
- * Bytes that are kept as long as a stream is open. Node takes the memory of short buffers from slabs of 64 kB
- * that short-lived buffers share: a slice would keep its slab, and each stream of a busy node another one.
+ * Memory for bytes that may be kept as long as a stream is open. Node takes the memory of short buffers from
+ * slabs of 64 kB that short-lived buffers share: a slice would keep its slab, and each stream of a busy node
+ * another one.
  */
 
 /** Size of the slabs for kept bytes alone. A buffer without a slab takes some 250 bytes more. */
@@ -14,7 +15,8 @@ let used = 0;
 
 /**
  * The bytes, or the bytes of a text in UTF-8. Short ones are copied into a slab that only such bytes share.
- * Long ones have memory of their own: they are copied, unless they have it already.
+ * Long ones have memory of their own: they are copied, unless they fill at least half of theirs, which no
+ * slice of a slab of Node does.
  */
 export function ownBytes(bytes: Buffer | string): Buffer {
   if (typeof bytes === 'string') {
@@ -22,7 +24,7 @@ export function ownBytes(bytes: Buffer | string): Buffer {
     own.write(bytes);
     return own;
   }
-  if (bytes.length > SHARED_BYTES && bytes.buffer.byteLength === bytes.length) return bytes;
+  if (bytes.length > SHARED_BYTES && 2 * bytes.length >= bytes.buffer.byteLength) return bytes;
   return ownJoined([bytes]);
 }
 
@@ -42,7 +44,12 @@ export function ownJoined(parts: readonly Buffer[]): Buffer {
  * (lib/core/request.js). Pieces have such memory already, and a `Readable` has no bytes yet.
  */
 export function ownBody<Other>(body: Buffer | string | Other): Buffer | Other {
-  return typeof body === 'string' || Buffer.isBuffer(body) ? ownBytes(body) : body;
+  return isBytes(body) ? ownBytes(body) : body;
+}
+
+/** Whether a body is in memory as a whole, as bytes or as text. */
+export function isBytes(body: unknown): body is Buffer | string {
+  return typeof body === 'string' || Buffer.isBuffer(body);
 }
 
 function place(length: number): Buffer {

@@ -15,6 +15,7 @@ setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
 const MODEL = 'vendor-model';
+const FAMILIES = ['messages', 'chat_completions', 'responses'] as const;
 const BODY = { model: MODEL, max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'Say hi.' }] };
 const USAGE = { input_tokens: 3, output_tokens: 1 };
 const EVENTS = [
@@ -51,10 +52,10 @@ beforeAll(async () => {
   }));
   const dialects = Object.entries(DIALECTS).map(([name, dialect]) => [name, watched(dialect)]);
   node = await startNode({ dialects: Object.fromEntries(dialects) });
-  node.store.modelList = [makeModel({ name: MODEL, families: ['messages', 'chat_completions'] })];
+  node.store.modelList = [makeModel({ name: MODEL, families: [...FAMILIES] })];
   node.store.routes = [
     makeRoute(upstream.origin, {
-      route: { families: ['messages', 'chat_completions'] },
+      route: { families: [...FAMILIES] },
       provider: { protocols: ['anthropic-messages'], timeouts: TIMEOUTS },
     }),
   ];
@@ -120,22 +121,26 @@ function kept(): number {
 }
 
 const PATHS = [
-  ['mirrored', '/v1/messages'],
-  ['translated', '/v1/chat/completions'],
+  ['mirrored', '/v1/messages', BODY],
+  ['translated to chat', '/v1/chat/completions', BODY],
+  ['translated to responses', '/v1/responses', { model: MODEL, stream: true, input: 'Say hi.' }],
 ] as const;
 
 describe('an open stream', () => {
-  it.each(PATHS)('keeps neither the bytes that arrived nor the exchange, if it is %s', async (_how, path) => {
-    await openStream(path, BODY);
-    expect([bodies.length, requests.length]).toEqual([1, 1]);
-    await expect.poll(kept).toBe(0);
-    expect(upstream.openSockets()).toBe(1);
-  });
+  it.each(PATHS)(
+    'keeps neither the bytes that arrived nor the decoded request, if it is %s',
+    async (_how, path, body) => {
+      await openStream(path, body);
+      expect([bodies.length, requests.length]).toEqual([1, 1]);
+      await expect.poll(kept).toBe(0);
+      expect(upstream.openSockets()).toBe(1);
+    },
+  );
 
   it.each(PATHS)(
     'keeps no slab of other buffers with the body that was sent, if it is %s',
-    async (_how, path) => {
-      await openStream(path, BODY);
+    async (_how, path, body) => {
+      await openStream(path, body);
       expect(sent).toHaveLength(1);
       expect(sent[0]).toBeLessThanOrEqual(4_096);
     },

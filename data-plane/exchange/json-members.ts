@@ -5,6 +5,7 @@
  */
 import type { GatewayError } from '@gateway/shared/failures';
 import { invalidRequest } from '../call/refusals.ts';
+import { ownBytes } from '../call/own-bytes.ts';
 import { Pieces, withoutShort } from '../call/pieces.ts';
 import { JSON_TOP_MEMBERS, OUTLINED_FROM_BYTES } from '../limits.ts';
 import { pointerOf } from '../dialects/member-table.ts';
@@ -256,7 +257,7 @@ function splicedPieces(pieces: Pieces, splices: readonly Splice[]): Pieces {
   let read = 0;
   for (const { from, to, text } of splices) {
     if (from < read) throw new Error('changes of a body overlap');
-    list.push(...pieces.range(read, from), Buffer.from(text));
+    list.push(...pieces.range(read, from), ownBytes(text));
     read = to;
   }
   list.push(...pieces.range(read, pieces.length));

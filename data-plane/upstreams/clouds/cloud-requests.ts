@@ -13,6 +13,7 @@ import type { TokenIo } from '@gateway/shared/clouds/token-grants';
 import { GatewayError } from '@gateway/shared/failures';
 import type { Call } from '../../call/call.ts';
 import { Cut } from '../../call/cut.ts';
+import { isBytes } from '../../call/own-bytes.ts';
 import { Pieces } from '../../call/pieces.ts';
 import type { Log } from '../../log.ts';
 import type { Attempt, Candidate } from '../attempt.ts';
@@ -253,10 +254,6 @@ function shapeOf(access: UpstreamAccess, request: Parameters<typeof styled>[1]):
   } catch (cause) {
     throw cause instanceof UnknownRequest ? unreachable(cause) : cause;
   }
-}
-
-function isBytes(body: OutgoingRequest['body']): body is Buffer | string {
-  return typeof body === 'string' || Buffer.isBuffer(body);
 }
 
 /** Bedrock and Vertex AI report errors of their own around the model's messages format. */
