@@ -208,6 +208,16 @@ describe('an edit', () => {
     );
   });
 
+  it('writes long members in memory of their own, and short ones in at most 4 kB', () => {
+    const bytes = Buffer.from(JSON.stringify({ long: 'x'.repeat(OUTLINED_FROM_BYTES), tools: [] }));
+    const edits = new Map([['tools', JSON.stringify(['y'.repeat(6_000)])]]);
+    const edited = replaceInPieces(new Pieces([bytes]), scanMembers(textOf(bytes)).members, { edits });
+    const written = [...(edited as Pieces)].filter(({ buffer }) => buffer !== bytes.buffer);
+    expect(written.some(({ length }) => length > 6_000)).toBe(true);
+    for (const { buffer, length } of written)
+      expect(buffer.byteLength).toBeLessThanOrEqual(Math.max(4_096, 2 * length));
+  });
+
   it('removes members and items on any level, and nothing else', () => {
     const steps = fc.array(
       fc.array(fc.oneof(fc.nat(3), fc.constantFrom('a', 'b', 'c')), { maxLength: 4, minLength: 1 }),
