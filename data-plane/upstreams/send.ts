@@ -34,14 +34,15 @@ export function send(
   outgoing: OutgoingRequest,
   options: { timeouts: TimeoutsRecord; cut: Cut },
 ): Promise<UpstreamAnswer> {
-  const { body } = outgoing;
-  if (body instanceof Pieces) outgoing.headers['content-length'] = String(body.length);
+  const { body, headers } = outgoing;
+  const length = body instanceof Pieces ? { 'content-length': String(body.length) } : undefined;
   return new Promise((resolve, reject) => {
     const answer = new UpstreamAnswer({ resolve, reject }, options);
     dispatcher.dispatch(
       {
         ...outgoing,
         body: body as SentBody,
+        headers: length ? { ...headers, ...length } : headers,
         headersTimeout: options.timeouts.headersMs,
         bodyTimeout: options.timeouts.idleMs,
       },
