@@ -1,11 +1,14 @@
 /** The frame around the pages, in a real browser: navigation, notices, palette, menus. */
-import type { Page } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
+import type { Page, Request } from 'playwright-core';
+import { afterEach, describe, expect, test } from 'vitest';
 import { ready, violations } from './test/browser.ts';
 import { houseOfTests, press, typeAndChoose } from './test/visit.ts';
 
 const house = houseOfTests();
 const { visit } = house;
+
+/** The link with the balance, in the frame of signed-in pages. */
+const available = (page: Page) => page.getByRole('banner').getByRole('link', { name: /^Available/ });
 
 describe.skipIf(!ready)('a signed-in user', () => {
   test('also sees the navigation of the console on public pages', async () => {
@@ -30,8 +33,32 @@ describe.skipIf(!ready)('a signed-in user', () => {
   });
 });
 
-describe.skipIf(!ready)('an open page', () => {
-  test('offers to try again if the service no longer says who is signed in', async () => {
+describe.skipIf(!ready)('while the service does not say who is signed in', () => {
+  const errors = [{ message: 'The service failed.', extensions: { code: 'INTERNAL_SERVER_ERROR' } }];
+  const api = '**/graphql';
+  const asksForViewer = (request: Request) => request.postData()?.includes('query Viewer') ?? false;
+
+  /** From now on, the service answers the query of the signed-in user with an error. */
+  const failViewer = (page: Page) =>
+    page.route(api, (route) =>
+      asksForViewer(route.request()) ? route.fulfill({ json: { errors } }) : route.continue(),
+    );
+
+  afterEach(() => house.tab.page.unroute(api));
+
+  test('a page that opens offers to try again', async () => {
+    await failViewer(house.tab.page);
+    await visit('/usage', async (page) => {
+      const alert = page.getByRole('alert').filter({ hasText: 'The console cannot reach the gateway' });
+      await alert.waitFor();
+      await page.unroute(api);
+      await alert.getByRole('button', { name: 'Retry' }).click();
+      await page.getByRole('table', { name: 'Requests' }).waitFor();
+      await available(page).waitFor();
+    });
+  });
+
+  test('an open page stays as it is', async () => {
     await visit('/usage', async (page) => {
       const table = page.getByRole('table', { name: 'Requests' });
       const frame = page.getByRole('navigation', { name: 'Main' });
@@ -40,22 +67,14 @@ describe.skipIf(!ready)('an open page', () => {
       await page.getByRole('heading', { name: 'One price per request' }).waitFor();
       // A query that is running would not be sent again.
       await house.tab.settled();
-      const errors = [{ message: 'The service failed.', extensions: { code: 'INTERNAL_SERVER_ERROR' } }];
-      await page.route('**/graphql', (route) =>
-        route.request().postData()?.includes('query Viewer')
-          ? route.fulfill({ json: { errors } })
-          : route.continue(),
-      );
+      await failViewer(page);
+      const failed = page.waitForResponse((answer) => asksForViewer(answer.request()));
       await frame.getByRole('link', { name: 'Usage' }).click();
-      const alert = page.getByRole('alert').filter({ hasText: 'The console cannot reach the gateway' });
-      await alert.waitFor();
-      await page.unroute('**/graphql');
-      await alert.getByRole('button', { name: 'Retry' }).click();
+      await failed;
       await table.waitFor();
-      await page
-        .getByRole('banner')
-        .getByRole('link', { name: /^Available/ })
-        .waitFor();
+      await house.tab.settled();
+      expect(await available(page).isVisible()).toBe(true);
+      expect(await page.getByRole('alert').count()).toBe(0);
     });
   });
 });

@@ -3,7 +3,7 @@ import { clsx } from 'clsx';
 import { Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { Wallet } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useEffect, useLayoutEffect, useState } from 'react';
-import { type CombinedError, useQuery, useSubscription } from 'urql';
+import { type CombinedError, useSubscription } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Banner, Failure, SkeletonRows } from '../../components/notice.tsx';
 import { ToastHost } from '../../components/toast.tsx';
@@ -20,7 +20,7 @@ import { Sidebar, TabBar } from './navigation.tsx';
 import { PoolEndings } from './pool-endings.tsx';
 import { SkipLink } from './skip-link.tsx';
 import { PhoneBar, TopBar } from './top-bar.tsx';
-import { type Viewer, ViewerQuery } from './viewer.ts';
+import { useViewer, type Viewer } from './viewer.ts';
 
 const WalletChanges = graphql(`
   subscription WalletChanges {
@@ -64,7 +64,7 @@ const SpendAlerts = lazy(async () => {
  * the answer of the service.
  */
 export function Shell() {
-  const [{ data, error }, again] = useQuery({ query: ViewerQuery });
+  const { data, error, again } = useViewer();
   const viewer = data?.viewer ?? undefined;
   const zoned = useTimeZone(viewer?.timeZone);
   if (data && !viewer) return <ToSignIn />;
@@ -94,7 +94,7 @@ function NoViewer({ error, onRetry }: { error: CombinedError | undefined; onRetr
 
 /** The frame around public pages for signed-in users, without banners and policy gate. */
 export function ConsoleFrame({ children, meanwhile }: { children: ReactNode; meanwhile: ReactNode }) {
-  const [{ data }] = useQuery({ query: ViewerQuery });
+  const { data } = useViewer();
   if (!data?.viewer) return meanwhile;
   return (
     <ToastHost>
