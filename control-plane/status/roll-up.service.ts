@@ -1,13 +1,14 @@
 /**
  * The job that sums up the usage log by hour, model and family for the status page. It computes whole hours
  * from the rows of the log, so that a repeated or interrupted run changes nothing. An hour is computed again
- * as soon as the log has another number of rows for it.
+ * when the log has another number of rows for it.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { CHAT_FAMILIES } from '@gateway/shared/catalog';
 import { earlierOfBothClocks } from '../database/prune.ts';
 import { inTransaction, query, sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
+import { isReadAgain } from './large-hours.ts';
 import { ANSWERED_OUTCOMES, FAILED_CODES, FAILED_OUTCOMES, UPTIME_DAYS } from './uptime.rules.ts';
 
 /** Days for which the sums are kept: those of the status page, and a margin for clocks. */
@@ -16,34 +17,36 @@ const KEEP_DAYS = UPTIME_DAYS + 2;
 const RECENT_HOURS = 48;
 const DAY_HOURS = 24;
 
-/** Sums up the hours of the last two days whose rows changed. */
+/** Sums up the hours of the last two days whose rows changed; large hours only if they grew by half. */
 export function rollUpRecent(em: EntityManager): Promise<void> {
-  return rollUp(em, RECENT_HOURS);
+  return rollUp(em, RECENT_HOURS, isReadAgain());
 }
 
 /** Sums up all hours of the status page whose rows changed, and deletes older sums. */
 export async function rollUpAll(em: EntityManager): Promise<void> {
-  await rollUp(em, KEEP_DAYS * DAY_HOURS);
+  await rollUp(em, KEEP_DAYS * DAY_HOURS, sql`true`);
   const old = sql`hour < ${earlierOfBothClocks()} - make_interval(days => ${KEEP_DAYS})`;
   await query(em, sql`delete from uptime_hour where ${old}`);
   await query(em, sql`delete from uptime_hour_read where ${old}`);
 }
 
-async function rollUp(em: EntityManager, hours: number): Promise<void> {
+/** `isRead` compares the numbers of rows of an hour, as `isReadAgain` does. */
+async function rollUp(em: EntityManager, hours: number, isRead: Statement): Promise<void> {
   const recent = sql`hour > now() - make_interval(hours => ${hours})`;
-  for (const { hour } of await changedHours(em, recent)) await sumUpHour(em, hour);
+  for (const { hour } of await changedHours(em, recent, isRead)) await sumUpHour(em, hour, isRead);
 }
 
 /** Hours with another number of rows than at their last run, newest first. Dropped months are left out. */
-function changedHours(em: EntityManager, hours: Statement): Promise<{ hour: string }[]> {
+function changedHours(em: EntityManager, hours: Statement, isRead: Statement): Promise<{ hour: string }[]> {
   return query(
     em,
     sql`
     select log.hour::text from (select hour, sum(requests)::bigint as requests from usage_hour_all
       where ${hours} group by hour) log
     left join uptime_hour_read as done on done.hour = log.hour
-    where done.requests is distinct from log.requests and not exists (select from usage_partition p
-      where p.dropped_at is not null and log.hour >= p.lower_at and log.hour < p.upper_at)
+    where done.requests is distinct from log.requests and ${isRead}
+      and not exists (select from usage_partition p
+        where p.dropped_at is not null and log.hour >= p.lower_at and log.hour < p.upper_at)
     order by log.hour desc`,
   );
 }
@@ -52,10 +55,11 @@ function changedHours(em: EntityManager, hours: Statement): Promise<{ hour: stri
  * Computes one hour, unless another control plane has just computed it. The lock prevents that an older count
  * replaces a newer one.
  */
-async function sumUpHour(em: EntityManager, hour: string): Promise<void> {
+async function sumUpHour(em: EntityManager, hour: string, isRead: Statement): Promise<void> {
   await inTransaction(em, async (inner) => {
     await query(inner, sql`select pg_advisory_xact_lock(hashtextextended('uptime', 0))`);
-    if ((await changedHours(inner, sql`hour = ${hour}::timestamptz`)).length === 0) return;
+    const hours = sql`hour = ${hour}::timestamptz`;
+    if ((await changedHours(inner, hours, isRead)).length === 0) return;
     await query(
       inner,
       sql`

@@ -9,6 +9,7 @@ import { LOST_RACE } from '@gateway/shared/attempts';
 import { earlierOfBothClocks } from '../database/prune.ts';
 import { inTransaction, query, sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
+import { isReadAgain } from '../status/large-hours.ts';
 import { FAILED_CODES, FAILED_OUTCOMES, UPTIME_DAYS } from '../status/uptime.rules.ts';
 import { BUCKET_BOUNDS_MS } from './timing.buckets.ts';
 
@@ -21,11 +22,6 @@ const HOURS_PER_RUN = 1000;
 const DAY_HOURS = 24;
 /** Days whose hours need their customers: those that day-times.service.ts computes, and a part of a day. */
 const CUSTOMERS_DAYS = UPTIME_DAYS + 3;
-/**
- * The frequent run computes an hour with more rows again only after it grew by a tenth, so that a busy hour
- * is not read in each run. The hourly run computes every changed hour.
- */
-const ROWS_OFTEN = 100_000;
 const TABLES = [
   'usage_timing',
   'usage_timing_all',
@@ -41,11 +37,9 @@ interface HoursToCompute {
   grew: Statement;
 }
 
-/** Computes the hours of the last two days whose rows changed; large hours only if they grew by a tenth. */
+/** Computes the hours of the last two days whose rows changed; large hours only if they grew by half. */
 export function sumUpHours(em: EntityManager): Promise<void> {
-  const grew = sql`(done.requests is null or log.requests < ${ROWS_OFTEN}
-    or log.requests >= done.requests * 1.1)`;
-  return sumUp(em, RECENT_HOURS, grew);
+  return sumUp(em, RECENT_HOURS, isReadAgain());
 }
 
 /**
