@@ -1,7 +1,9 @@
 /** Reports that wait at the same time are settled in one transaction, and each gets its own answer. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { MikroORM } from '@mikro-orm/postgresql';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
+import { createOrm } from '../database/orm.ts';
 import { query, queryRow, sql } from '../database/sql.ts';
 import { SYSTEM_ACTOR } from '../graphql/context.ts';
 import { checkInvariants } from '../wallet/invariants.ts';
@@ -23,10 +25,14 @@ const PRICE = 100n;
 const SETTLED = { accepted: 1, duplicates: 0, rejected: [] };
 
 let money: Money;
+/** Has one connection. */
+let narrow: MikroORM;
 beforeAll(async () => {
   money = await openMoney();
+  narrow = await createOrm(money.url, { connectionsMax: 1 });
 });
 afterAll(async () => {
+  await narrow.close(true);
   expect(await checkInvariants(money.em())).toEqual([]);
   await money.close();
 });
@@ -55,14 +61,31 @@ const reportOf = (nodeId: string, records: ReportedUsage[]): Report => ({
   records,
 });
 
-/** A report that is being settled until `release` is called. Later ones gather beside it. */
-async function occupy(queue: SettlementQueue): Promise<{ release(): Promise<void>; payer: Payer }> {
+/** A queue with a report that is being settled until `release` is called. */
+interface Occupied {
+  queue: SettlementQueue;
+  payer: Payer;
+  release(): Promise<void>;
+}
+
+/**
+ * A queue whose later reports gather beside a running settlement. By default its clock stands still: with a
+ * clock that moves, reports that come late on a busy machine would not wait for each other. The settlement
+ * waits for a connection, because a wait for a lock would end after some seconds.
+ */
+async function occupy(now = () => 0): Promise<Occupied> {
   const payer = await openPayer();
-  const em = money.em();
+  const em = narrow.em.fork();
   await em.begin();
-  await query(em, sql`select from wallet_lease where id = ${payer.leaseId} for update`);
+  onTestFinished(() => (em.isInTransaction() ? em.rollback() : undefined));
+  let settlements = 0;
+  const queue = new SettlementQueue(() => {
+    settlements += 1;
+    return settlements === 1 ? narrow.em.fork() : money.em();
+  }, now);
   const running = queue.settle(reportOf(payer.nodeId, [charge(payer, 1)]));
   return {
+    queue,
     payer,
     release: async () => {
       await em.commit();
@@ -83,9 +106,7 @@ async function transactionsOf(records: readonly ReportedUsage[]): Promise<number
 
 describe('reports that wait', () => {
   it('are settled in one transaction, with one ledger transaction for each node', async () => {
-    // With a clock that moves, reports that come late on a busy machine would not wait for each other.
-    const queue = new SettlementQueue(money.em, () => 0);
-    const { release } = await occupy(queue);
+    const { queue, release } = await occupy();
     const payers = await Promise.all([openPayer(), openPayer(), openPayer()]);
     const records = payers.map((payer) => charge(payer, 1));
     const answers = payers.map(({ nodeId }, at) => queue.settle(reportOf(nodeId, records.slice(at, at + 1))));
@@ -101,8 +122,7 @@ describe('reports that wait', () => {
   });
 
   it('do not fail because of another report, and that one gets its own error', async () => {
-    const queue = new SettlementQueue(money.em);
-    const { release } = await occupy(queue);
+    const { queue, release } = await occupy();
     const [one, faulty, other] = [await openPayer(), await openPayer(), await openPayer()];
     const records = [
       charge(one, 1),
@@ -138,8 +158,7 @@ describe('reports that wait', () => {
   });
 
   it('leave a group in which one waits for a lock', async () => {
-    const queue = new SettlementQueue(money.em);
-    const { release } = await occupy(queue);
+    const { queue, release } = await occupy();
     const [stuck, other] = [await openPayer(), await openPayer()];
     const em = money.em();
     await em.begin();
@@ -174,8 +193,7 @@ describe('reports that wait', () => {
 
   it('do not gather beside a settlement that has run for longer than they would gather', async () => {
     let now = 0;
-    const queue = new SettlementQueue(money.em, () => now);
-    const { release } = await occupy(queue);
+    const { queue, release } = await occupy(() => now);
     now = GATHER_MS;
     const payers = [await openPayer(), await openPayer()];
     const records = payers.map((payer) => charge(payer, 1));
@@ -187,8 +205,7 @@ describe('reports that wait', () => {
   });
 
   it('of one node do not count as records that can join the next transaction', async () => {
-    const queue = new SettlementQueue(money.em, () => 0);
-    const { release } = await occupy(queue);
+    const { queue, release } = await occupy();
     const [many, other] = [await openPayer(), await openPayer()];
     const free = { walletId: many.walletId, journalId: null, leaseId: null, seq: null, cost: 0n };
     const half = () => Array.from({ length: GROUP_RECORDS_MAX / 2 }, () => reported(free));
@@ -205,8 +222,7 @@ describe('reports that wait', () => {
 
   it('that are enough for a transaction wait for the next report only a moment', async () => {
     let now = 0;
-    const queue = new SettlementQueue(money.em, () => now);
-    const { release } = await occupy(queue);
+    const { queue, release } = await occupy(() => now);
     const [one, two, last, late] = await Promise.all([openPayer(), openPayer(), openPayer(), openPayer()]);
     const enough = (of: Payer) => {
       const free = { walletId: of.walletId, journalId: null, leaseId: null, seq: null, cost: 0n };
@@ -226,8 +242,7 @@ describe('reports that wait', () => {
   });
 
   it('do not wait for further reports if as many as a transaction may have wait', async () => {
-    const queue = new SettlementQueue(money.em, () => 0);
-    const { release, payer } = await occupy(queue);
+    const { queue, release, payer } = await occupy();
     const free = { walletId: payer.walletId, journalId: null, leaseId: null, seq: null, cost: 0n };
     const nodes = await Promise.all(Array.from({ length: GROUP_REPORTS_MAX }, () => money.node()));
     const records = nodes.map(() => reported(free));
@@ -238,8 +253,7 @@ describe('reports that wait', () => {
   });
 
   it('get the refusals and duplicates that each of them would get alone', async () => {
-    const queue = new SettlementQueue(money.em);
-    const { release } = await occupy(queue);
+    const { queue, release } = await occupy();
     const [one, thief] = [await openPayer(), await openPayer()];
     const first = charge(one, 1);
     await new SettlementQueue(money.em).settle(reportOf(one.nodeId, [first]));
@@ -286,16 +300,14 @@ describe('reports that wait', () => {
   });
 
   it('are refused at once above the maximum number of records', async () => {
-    const queue = new SettlementQueue(money.em);
-    const { release, payer } = await occupy(queue);
+    const { queue, release, payer } = await occupy();
     const records = Array.from({ length: 501 }, () => charge(payer, 2));
     await expect(queue.settle(reportOf('nod_x', records))).rejects.toMatchObject({ code: 'LIMIT_REACHED' });
     await release();
   });
 
   it('of one node, or with the same request, are settled one after the other', async () => {
-    const queue = new SettlementQueue(money.em);
-    const { release } = await occupy(queue);
+    const { queue, release } = await occupy();
     const [one, other] = [await openPayer(), await openPayer()];
     const record = charge(one, 1);
     const answers: Promise<ReportAnswer>[] = [
