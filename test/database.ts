@@ -7,6 +7,8 @@ import { migrate } from '../control-plane/database/orm.ts';
 /** Names the lock under which the first worker makes the template; any constant does. */
 const TEMPLATE_LOCK = 7_461_002;
 const TEMPLATE = 'gateway_template';
+/** SQLSTATE of a statement whose connection `pg_terminate_backend` ended. */
+export const ADMIN_SHUTDOWN = '57P01';
 
 export interface TestDatabase {
   url: string;

@@ -1,6 +1,6 @@
 /** Migration, runtime role and connection pool on a real database. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEmptyDatabase } from '../../test/database.ts';
+import { ADMIN_SHUTDOWN, createEmptyDatabase } from '../../test/database.ts';
 import { UserSchema } from '../accounts/account.entity.ts';
 import { newId } from './ids.ts';
 import { createOrm, migrate } from './orm.ts';
@@ -97,13 +97,26 @@ describe('the database', () => {
   });
 
   it('accepts new connections after others died in transactions', async () => {
+    const owner = await createOrm(database.url, { asOwner: true });
+    // The runtime role may not end a connection.
+    await owner.em.fork().execute(`create function die() returns boolean language sql security definer
+      as 'select pg_terminate_backend(pg_backend_pid())'`);
     const small = await createOrm(database.url, { connectionsMax: 2 });
+    const ended = new Set<number>();
     const died = Array.from({ length: 5 }, () =>
-      small.em.fork().transactional((em) => em.execute('select pg_terminate_backend(pg_backend_pid())')),
+      small.em.fork().transactional(async (em) => {
+        const [row] = await em.execute<{ pid: number }[]>('select pg_backend_pid() as pid');
+        if (row) ended.add(row.pid);
+        await em.execute('select die()');
+      }),
     );
-    for (const result of await Promise.allSettled(died)) expect(result.status).toBe('rejected');
+    const killed = { status: 'rejected', reason: { code: ADMIN_SHUTDOWN } };
+    expect(await Promise.allSettled(died)).toMatchObject(died.map(() => killed));
+    expect(ended.size).toBe(died.length);
     expect(await small.em.fork().execute('select 1 as one')).toEqual([{ one: 1 }]);
     await small.close(true);
+    await owner.em.fork().execute('drop function die');
+    await owner.close(true);
   });
 
   it('denies the runtime role changes of the audit log and of the list of migrations', async () => {

@@ -6,6 +6,7 @@ import { inTransaction, query, queryOne, sql } from '../../control-plane/databas
 import { applyEvent } from '../../control-plane/payments/card/events.service.ts';
 import type { ProcessorEvent } from '../../control-plane/payments/card/facts.ts';
 import { createTopUp } from '../../control-plane/payments/topup.service.ts';
+import { ADMIN_SHUTDOWN } from '../database.ts';
 import { eventsOf, leftAfter } from './payment-events.ts';
 
 const ACTOR = { ...SYSTEM_ACTOR, kind: 'WEBHOOK' as const };
@@ -41,7 +42,8 @@ class Killed extends Error {}
 export async function addKills(url: string): Promise<void> {
   const owner = new pg.Client({ connectionString: url });
   await owner.connect();
-  await owner.query(`create function die() returns trigger language plpgsql as $$ begin
+  // Only the owner may end a connection.
+  await owner.query(`create function die() returns trigger language plpgsql security definer as $$ begin
     if current_setting('test.dies_after', true) = coalesce(tg_argv[0], tg_op || ' ' || tg_table_name)
     then perform pg_terminate_backend(pg_backend_pid()); end if;
     return null; end $$`);
@@ -140,8 +142,8 @@ async function dieAfter(em: EntityManager, event: ProcessorEvent, step: Step): P
     });
   } catch (error) {
     if (error instanceof Killed) return false;
-    const { message } = error instanceof Error ? error : new Error(String(error));
-    if (!/terminat/.test(message)) throw error;
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code !== ADMIN_SHUTDOWN) throw error;
     return true;
   }
   throw new Error('The transaction was committed although its connection was to end.');

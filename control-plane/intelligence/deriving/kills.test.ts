@@ -3,6 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pick, startTestApp } from '../../../test/control/app.ts';
 import type { TestApp } from '../../../test/control/app.ts';
+import { ADMIN_SHUTDOWN } from '../../../test/database.ts';
 import { extract } from '../../../test/memory/extractor.ts';
 import { startFakeDataPlane } from '../../../test/memory/fake-data-plane.ts';
 import type { FakeDataPlane } from '../../../test/memory/fake-data-plane.ts';
@@ -70,11 +71,14 @@ describe('a control plane that dies', () => {
   ])(
     'leaves nothing behind if it dies while %s, and the next one learns everything once',
     async (_, event, table) => {
-      await owner.query(`create function die() returns trigger language plpgsql as $$ begin
+      // Only the owner may end a connection.
+      await owner.query(`create function die() returns trigger language plpgsql security definer as $$ begin
       perform pg_terminate_backend(pg_backend_pid()); return null; end $$`);
       await owner.query(`create trigger die before ${event} on ${table} for each row execute function die()`);
-      await derive();
+      const lines: object[] = [];
+      await deriveItems({ ...derivingParts(test), log: (line) => void lines.push(line) });
       await owner.query('drop function die cascade');
+      expect(lines).toMatchObject([{ cause: expect.stringContaining(ADMIN_SHUTDOWN) as string }]);
       expect(await ann.items()).toEqual([]);
       expect(await jobs()).toHaveLength(1);
       await takeOver();
