@@ -19,6 +19,7 @@ import type {
   ProviderRecord,
   RouteRecord,
   SettingsRecord,
+  TimeoutsRecord,
   UsageRecord,
 } from '@gateway/shared/records';
 import { digestOf, issueKey } from '@gateway/shared/secrets';
@@ -239,6 +240,16 @@ export interface RouteChanges {
   credentials?: (Omit<CompiledCredential, 'binding'> & Partial<CompiledCredential>)[];
   certificate?: CompiledCredential;
 }
+
+const LONG_MS = 120_000;
+/** Timeouts of an upstream that do not end while a test runs, even on a busy machine. */
+export const LONG_TIMEOUTS: TimeoutsRecord = {
+  connectMs: LONG_MS,
+  headersMs: LONG_MS,
+  firstContentMs: LONG_MS,
+  idleMs: LONG_MS,
+  totalMs: LONG_MS,
+};
 
 /** A route of `model-1` to an upstream at this origin, with one credential. */
 export function makeRoute(origin: string, changes: RouteChanges = {}): CompiledRoute {

@@ -15,6 +15,8 @@ export interface Play {
   chunks?: (string | Buffer)[];
   /** Pause before each chunk but the first, in ms. */
   gapMs?: number;
+  /** Each chunk but the first waits until this promise resolves, and then for the pause. */
+  waitFor?: Promise<unknown>;
   /** Destroys the socket after this many bytes of the body. */
   cutAfterBytes?: number;
   /** Sends nothing more: from the start, or after the chunks. */
@@ -92,6 +94,7 @@ async function perform(upstream: FakeUpstream, play: Play, response: ServerRespo
   response.flushHeaders();
   let left = play.cutAfterBytes ?? Number.POSITIVE_INFINITY;
   for (const [index, chunk] of (play.chunks ?? []).entries()) {
+    if (index > 0) await play.waitFor;
     if (index > 0 && play.gapMs) await sleep(play.gapMs);
     if (response.destroyed) return;
     const bytes = Buffer.from(chunk).subarray(0, left);

@@ -5,7 +5,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GatewayError } from '@gateway/shared/failures';
 import { digestOf, issueKey } from '@gateway/shared/secrets';
-import { makeRoute, startNode, until } from '../../test/request-path.ts';
+import { LONG_TIMEOUTS, makeRoute, startNode, until } from '../../test/request-path.ts';
 import type { TestNode } from '../../test/request-path.ts';
 import { startUpstream } from '../../test/upstream.ts';
 import type { FakeUpstream, Play } from '../../test/upstream.ts';
@@ -272,20 +272,21 @@ describe('a slow client', () => {
     const word = chunk({ content: 'x'.repeat(64 * 1024) });
     const words = Array.from({ length: 500 }, () => word);
     upstream.play = () => stream(FIRST, ...words, ...END);
+    node.store.routes = [makeRoute(upstream.origin, { provider: { timeouts: LONG_TIMEOUTS } })];
     const gate = Promise.withResolvers<void>();
     const answer = node.call({ body: STREAMED, readAfter: gate.promise });
-    let before = -1;
-    while (upstream.sentBytes === 0 || upstream.sentBytes > before) {
-      before = upstream.sentBytes;
-      await new Promise((resolve) => setTimeout(resolve, 300));
-    }
+    await until(() => upstream.sentBytes > 0);
+    // While another client gets a whole answer, the node has the time to read the rest of the first one.
+    const other = await node.call({ body: STREAMED });
+    const before = upstream.sentBytes - [FIRST, ...words, ...END].join('').length;
     // No more than the kernel's socket buffers hold on both sides.
     expect(before).toBeLessThan((words.length * word.length) / 2);
     gate.resolve();
     const { text, broken } = await answer;
     expect(broken).toBe(false);
     expect(withUpstreamId(text)).toHaveLength(mirrored(FIRST + words.join('') + END[0] + END[2]).length);
-    expect(node.ledger.charges).toHaveLength(1);
+    expect(other.text).toHaveLength(text.length);
+    expect(node.ledger.charges).toHaveLength(2);
   });
 
   it('is charged if it uses up the total time of its answer', async () => {
@@ -294,10 +295,9 @@ describe('a slow client', () => {
       ...stream(FIRST, ...Array.from({ length: 500 }, () => word)),
       hang: 'after-chunks',
     });
-    node.store.routes = [makeRoute(upstream.origin)];
-    const [route] = node.store.routes;
     // Long enough that a busy machine does not use it up on the side of the upstream.
-    if (route) route.provider.timeouts.totalMs = 2_000;
+    const timeouts = { ...LONG_TIMEOUTS, totalMs: 2_000 };
+    node.store.routes = [makeRoute(upstream.origin, { provider: { timeouts } })];
     const gate = Promise.withResolvers<void>();
     const answer = node.call({ body: STREAMED, readAfter: gate.promise });
     await until(() => node.ledger.open === 0 && upstream.seen.length > 0);

@@ -1,9 +1,10 @@
 /** Second requests over real sockets: asked when the first upstream is slow, charged once. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { makeRoute, startNode } from '../../test/request-path.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { LONG_TIMEOUTS, makeRoute, startNode, until } from '../../test/request-path.ts';
 import type { CallResult, TestNode } from '../../test/request-path.ts';
 import { startUpstream } from '../../test/upstream.ts';
 import type { FakeUpstream, Play } from '../../test/upstream.ts';
+import { UpstreamStates } from '../upstreams/states.ts';
 
 const head = { id: 'c1', object: 'chat.completion.chunk', model: 'm' };
 const event = (choice: object): string =>
@@ -18,8 +19,11 @@ const HANGING: Play = { hang: 'before-headers' };
 /** Answers that a node must know before it asks a second upstream. */
 const WARM = 24;
 
-let upstreams: FakeUpstream[];
+let upstreams: [FakeUpstream, FakeUpstream];
 let node: TestNode;
+let states: UpstreamStates;
+/** The node's clock, in ms. It stands still during `warmUp`. */
+let now: () => number;
 
 beforeAll(async () => {
   upstreams = await Promise.all([startUpstream(() => FAST), startUpstream(() => FAST)]);
@@ -28,7 +32,10 @@ afterAll(async () => {
   await Promise.all(upstreams.map((upstream) => upstream.close()));
 });
 beforeEach(async () => {
-  node = await startNode();
+  now = () => performance.now();
+  const clock = (): number => now();
+  states = new UpstreamStates({ now: clock, random: Math.random });
+  node = await startNode({ now: clock, upstreamStates: states });
   for (const upstream of upstreams) {
     upstream.play = () => FAST;
     upstream.seen = [];
@@ -40,7 +47,10 @@ afterEach(async () => {
 
 function useModel(isHedged: boolean): void {
   node.store.routes = upstreams.map(({ origin }, index) => ({
-    ...makeRoute(origin, { route: { id: `route ${index}`, priority: index, cost: String(100 + index) } }),
+    ...makeRoute(origin, {
+      route: { id: `route ${index}`, priority: index, cost: String(100 + index) },
+      provider: { timeouts: LONG_TIMEOUTS },
+    }),
     isHedged,
   }));
 }
@@ -51,20 +61,37 @@ const ask = (leaveAfter?: Promise<void>): Promise<CallResult> =>
     ...(leaveAfter && { leaveAfter }),
   });
 
+/**
+ * Makes known answers that took no time. On a busy machine they take longer, and a second upstream would then
+ * be asked later.
+ */
 async function warmUp(): Promise<void> {
+  const startedAt = now();
+  now = () => startedAt;
   for (let count = 0; count < WARM; count += 1) expect((await ask()).status).toBe(200);
+  now = () => performance.now();
   node.ledger.charges = [];
   for (const upstream of upstreams) upstream.seen = [];
 }
 
 const asked = (): number[] => upstreams.map(({ seen }) => seen.length);
+const bothAsked = (): Promise<void> => until(() => asked().every((requests) => requests > 0));
+
+/** An answer whose first content comes once the promise resolves. */
+function slow(waitFor: Promise<unknown>): Play {
+  const { chunks = [], headers = {} } = FAST;
+  return { headers, chunks: [': wait\n\n', ...chunks], waitFor };
+}
+
+/** A refusal that ends once both upstreams were asked. */
+const refusing = (status: number): Play => ({ status, chunks: ['', '{}'], waitFor: bothAsked() });
 
 describe('a slow answer of a hedged model', () => {
   it('is replaced by the answer of a second upstream, charged once, and listed as an attempt', async () => {
     useModel(true);
     await warmUp();
     const [first] = upstreams;
-    if (first) first.play = () => HANGING;
+    first.play = () => HANGING;
     const answer = await ask();
     expect([answer.status, answer.broken]).toEqual([200, false]);
     expect(answer.text).toContain('Hi');
@@ -79,7 +106,7 @@ describe('a slow answer of a hedged model', () => {
         ],
       },
     });
-    await vi.waitFor(() => expect(first?.openSockets()).toBe(0));
+    await expect.poll(() => first.openSockets()).toBe(0);
     expect(node.ledger.open).toBe(0);
   });
 
@@ -87,9 +114,8 @@ describe('a slow answer of a hedged model', () => {
     useModel(true);
     await warmUp();
     const [first, second] = upstreams;
-    if (!first || !second) return;
-    const { chunks = [], headers = {} } = FAST;
-    first.play = () => ({ headers, chunks: [': wait\n\n', ...chunks], gapMs: 500 });
+    // The pause makes the second attempt longer than the time between its end and the charge.
+    first.play = () => ({ ...slow(bothAsked()), gapMs: 300 });
     second.play = () => HANGING;
     const { status, text } = await ask();
     expect([status, text.includes('Hi')]).toEqual([200, true]);
@@ -102,20 +128,20 @@ describe('a slow answer of a hedged model', () => {
     // The time of the winner includes its wait before the second request.
     const [lost, won] = node.ledger.charges[0]?.tried?.attempts ?? [];
     expect(won?.ms).toBeGreaterThan(lost?.ms ?? Infinity);
-    await vi.waitFor(() => expect(second.openSockets()).toBe(0));
+    await expect.poll(() => second.openSockets()).toBe(0);
   });
 
   it('costs nothing and leaves no request open if the client disconnects during both attempts', async () => {
     useModel(true);
     await warmUp();
     for (const upstream of upstreams) upstream.play = () => HANGING;
-    const bothAsked = vi.waitFor(() => expect(asked()).toEqual([1, 1]), { timeout: 5_000 });
-    await ask(bothAsked);
-    await vi.waitFor(() => expect(upstreams.map((upstream) => upstream.openSockets())).toEqual([0, 0]));
-    await vi.waitFor(() => expect(node.ledger.open).toBe(0));
+    await ask(bothAsked());
+    expect(asked()).toEqual([1, 1]);
+    await expect.poll(() => upstreams.map((upstream) => upstream.openSockets())).toEqual([0, 0]);
+    await expect.poll(() => node.ledger.open).toBe(0);
     expect(node.ledger.charges).toEqual([]);
     // No upstream lost to another one: the client's departure cut both attempts.
-    await vi.waitFor(() => expect(node.ledger.free).toHaveLength(1));
+    await expect.poll(() => node.ledger.free).toHaveLength(1);
     expect(
       node.ledger.free[0]?.tried?.attempts.map(({ outcome, errorCode }) => [outcome, errorCode]),
     ).toEqual([
@@ -128,11 +154,12 @@ describe('a slow answer of a hedged model', () => {
     useModel(true);
     await warmUp();
     const [first, second] = upstreams;
-    if (!first || !second) return;
-    const { chunks = [], headers = {} } = FAST;
-    first.play = () => ({ status: 500, chunks: ['', '{}'], gapMs: 300 });
-    second.play = () => ({ headers, chunks: [': wait\n\n', ...chunks], gapMs: 400 });
+    const provider = node.store.routes[0]?.provider;
+    if (!provider) return;
+    first.play = () => refusing(500);
+    second.play = () => slow(until(() => states.inFlight(provider) === 0));
     expect((await ask()).status).toBe(200);
+    expect(asked()).toEqual([1, 1]);
     const [charge] = node.ledger.charges;
     expect(charge?.tried?.attempts.map(({ outcome, errorCode }) => [outcome, errorCode])).toEqual([
       ['FAILED', 'upstream_failed'],
@@ -144,12 +171,11 @@ describe('a slow answer of a hedged model', () => {
     useModel(true);
     await warmUp();
     const [first, second] = upstreams;
-    if (!first || !second) return;
-    first.play = () => ({ status: 400, chunks: ['', '{}'], gapMs: 300 });
+    first.play = () => refusing(400);
     second.play = () => HANGING;
     expect((await ask()).status).toBe(400);
     expect(asked()).toEqual([1, 1]);
-    await vi.waitFor(() => expect(node.ledger.free).toHaveLength(1));
+    await expect.poll(() => node.ledger.free).toHaveLength(1);
     expect(node.ledger.charges).toEqual([]);
     const attempts = node.ledger.free[0]?.tried?.attempts ?? [];
     expect(attempts.map(({ routeId, outcome, errorCode }) => [routeId, outcome, errorCode])).toEqual([
@@ -157,19 +183,21 @@ describe('a slow answer of a hedged model', () => {
       ['route 1', 'CUT', 'invalid_request'],
     ]);
     expect(attempts.some((attempt) => 'cost' in attempt)).toBe(false);
-    await vi.waitFor(() => expect(second.openSockets()).toBe(0));
+    await expect.poll(() => second.openSockets()).toBe(0);
   });
 
   it('is repeated at a second upstream for at most a twentieth of the requests', async () => {
     useModel(true);
     await warmUp();
     const [first] = upstreams;
-    const { chunks = [], headers = {} } = FAST;
-    if (first) first.play = () => ({ headers, chunks: [': wait\n\n', ...chunks], gapMs: 400 });
-    await Promise.all(Array.from({ length: 20 }, () => ask()));
     // One at the start, and one for every twenty requests.
-    expect(upstreams[1]?.seen.length).toBeLessThanOrEqual(1 + Math.floor((WARM + 20) / 20));
+    const allowed = 1 + Math.floor((WARM + 20) / 20);
+    const allBegun = until(() => upstreams[0].seen.length === 20 && upstreams[1].seen.length >= allowed);
+    first.play = () => slow(allBegun);
+    await Promise.all(Array.from({ length: 20 }, () => ask()));
+    expect(asked()).toEqual([20, allowed]);
     expect(node.ledger.charges).toHaveLength(20);
+    expect(node.ledger.charges.filter(({ tried }) => tried)).toHaveLength(allowed);
   });
 });
 
@@ -177,9 +205,8 @@ describe('a slow answer of another model', () => {
   it('has no second attempt', async () => {
     useModel(false);
     await warmUp();
-    const { chunks = [], headers = {} } = FAST;
-    const [first] = upstreams;
-    if (first) first.play = () => ({ headers, chunks: [': wait\n\n', ...chunks], gapMs: 500 });
+    // A hedged model asks its second upstream after 200 ms. That timer starts before this pause.
+    upstreams[0].play = () => ({ ...slow(Promise.resolve()), gapMs: 500 });
     expect((await ask()).status).toBe(200);
     expect(asked()).toEqual([1, 0]);
   });
