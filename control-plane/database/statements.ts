@@ -81,7 +81,8 @@ function messageOf(statements: readonly Statement[]): { message: Query; results:
     const { stream } = connection;
     stream.cork();
     try {
-      for (const part of parts) send(connection, part);
+      // Values that are sent are dropped: the driver keeps the message until the next one of its connection.
+      for (const part of parts.splice(0)) send(connection, part);
       connection.sync();
     } catch (error) {
       // Without the sync, PostgreSQL would wait for the rest for ever, inside the transaction.

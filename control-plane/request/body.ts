@@ -4,6 +4,8 @@ import { CHUNKS_PER_BODY, FIRST_BUFFER_BYTES, SLOW_BODY_CHECK_MS } from '../limi
 import type { TimeLimits } from '../limits.ts';
 
 const RETRY_MS = 1_000;
+const EMPTY: Buffer = Buffer.alloc(0);
+const NO_BODY = Promise.resolve(EMPTY);
 
 /** A body that is refused with a status of 4xx. The rest of the body is not read. */
 export class BodyRefusal extends Error {
@@ -45,6 +47,7 @@ export class BodyReader {
       return await reading.done;
     } finally {
       this.#reading.delete(reading);
+      reading.drop();
       if (this.#reading.size === 0) {
         clearInterval(this.#timer);
         this.#timer = undefined;
@@ -66,11 +69,11 @@ export class BodyReader {
 /** One body while it arrives. */
 class Reading {
   readonly startedAt = performance.now();
-  readonly done: Promise<Buffer>;
+  done: Promise<Buffer>;
   size = 0;
   fail: (error: Error) => void = () => undefined;
   readonly #terms: BodyTerms;
-  #buffer: Buffer = Buffer.alloc(0);
+  #buffer = EMPTY;
   #chunks = 0;
 
   constructor(stream: IncomingMessage, terms: BodyTerms) {
@@ -97,6 +100,12 @@ class Reading {
       };
       stream.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
     });
+  }
+
+  /** Drops the body. V8 often keeps this object until the next mark-compact, and the body with it. */
+  drop(): void {
+    this.#buffer = EMPTY;
+    this.done = NO_BODY;
   }
 
   #append(chunk: Buffer): BodyRefusal | undefined {
