@@ -24,8 +24,9 @@ import { openTracing } from './tracing/open-tracing.ts';
 import { credentialReader } from './upstreams/upstream.service.ts';
 
 /**
- * V8 would allocate objects in the old generation where most of the earlier ones lived for long, as those of
- * usage reports do. Dead ones keep all young objects to which they refer until the next mark-compact.
+ * Without this flag, V8 allocates objects of usage reports in the old generation, because earlier ones
+ * survived some scavenges. Such an object keeps everything to which it refers until the next mark-compact,
+ * even when it is dead.
  */
 setFlagsFromString('--no-allocation-site-pretenuring');
 

@@ -1,5 +1,5 @@
 /** Migration, runtime role and connection pool on a real database. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ADMIN_SHUTDOWN, createEmptyDatabase } from '../../test/database.ts';
 import { UserSchema } from '../accounts/account.entity.ts';
 import { newId } from './ids.ts';
@@ -98,10 +98,13 @@ describe('the database', () => {
 
   it('accepts new connections after others died in transactions', async () => {
     const owner = await createOrm(database.url, { asOwner: true });
+    onTestFinished(() => owner.close(true));
     // The runtime role may not end a connection.
     await owner.em.fork().execute(`create function die() returns boolean language sql security definer
       as 'select pg_terminate_backend(pg_backend_pid())'`);
+    onTestFinished(() => owner.em.fork().execute('drop function die'));
     const small = await createOrm(database.url, { connectionsMax: 2 });
+    onTestFinished(() => small.close(true));
     const ended = new Set<number>();
     const died = Array.from({ length: 5 }, () =>
       small.em.fork().transactional(async (em) => {
@@ -114,9 +117,6 @@ describe('the database', () => {
     expect(await Promise.allSettled(died)).toMatchObject(died.map(() => killed));
     expect(ended.size).toBe(died.length);
     expect(await small.em.fork().execute('select 1 as one')).toEqual([{ one: 1 }]);
-    await small.close(true);
-    await owner.em.fork().execute('drop function die');
-    await owner.close(true);
   });
 
   it('denies the runtime role changes of the audit log and of the list of migrations', async () => {

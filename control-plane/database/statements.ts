@@ -81,7 +81,7 @@ function messageOf(statements: readonly Statement[]): { message: Query; results:
     const { stream } = connection;
     stream.cork();
     try {
-      // Values that are sent are dropped: the driver keeps the message until the next one of its connection.
+      // The driver keeps this message until PostgreSQL has answered, and needs the values only until now.
       for (const part of parts.splice(0)) send(connection, part);
       connection.sync();
     } catch (error) {

@@ -47,7 +47,7 @@ export class BodyReader {
       return await reading.done;
     } finally {
       this.#reading.delete(reading);
-      reading.drop();
+      reading.release();
       if (this.#reading.size === 0) {
         clearInterval(this.#timer);
         this.#timer = undefined;
@@ -102,8 +102,8 @@ class Reading {
     });
   }
 
-  /** Drops the body. V8 often keeps this object until the next mark-compact, and the body with it. */
-  drop(): void {
+  /** Releases the body. V8 often keeps this object until the next mark-compact, and the body with it. */
+  release(): void {
     this.#buffer = EMPTY;
     this.done = NO_BODY;
   }

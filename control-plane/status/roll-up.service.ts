@@ -8,7 +8,7 @@ import { CHAT_FAMILIES } from '@gateway/shared/catalog';
 import { earlierOfBothClocks } from '../database/prune.ts';
 import { inTransaction, query, sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
-import { isReadAgain } from './large-hours.ts';
+import { isDueEachMinute } from './large-hours.ts';
 import { ANSWERED_OUTCOMES, FAILED_CODES, FAILED_OUTCOMES, UPTIME_DAYS } from './uptime.rules.ts';
 
 /** Days for which the sums are kept: those of the status page, and a margin for clocks. */
@@ -17,9 +17,9 @@ const KEEP_DAYS = UPTIME_DAYS + 2;
 const RECENT_HOURS = 48;
 const DAY_HOURS = 24;
 
-/** Sums up the hours of the last two days whose rows changed; large hours only if they grew by half. */
+/** Sums up the hours of the last two days whose rows changed; large hours only if they grew much. */
 export function rollUpRecent(em: EntityManager): Promise<void> {
-  return rollUp(em, RECENT_HOURS, isReadAgain());
+  return rollUp(em, RECENT_HOURS, isDueEachMinute());
 }
 
 /** Sums up all hours of the status page whose rows changed, and deletes older sums. */
@@ -30,21 +30,21 @@ export async function rollUpAll(em: EntityManager): Promise<void> {
   await query(em, sql`delete from uptime_hour_read where ${old}`);
 }
 
-/** `isRead` compares the numbers of rows of an hour, as `isReadAgain` does. */
-async function rollUp(em: EntityManager, hours: number, isRead: Statement): Promise<void> {
+/** `isDue` compares the numbers of rows of an hour, as `isDueEachMinute` does. */
+async function rollUp(em: EntityManager, hours: number, isDue: Statement): Promise<void> {
   const recent = sql`hour > now() - make_interval(hours => ${hours})`;
-  for (const { hour } of await changedHours(em, recent, isRead)) await sumUpHour(em, hour, isRead);
+  for (const { hour } of await changedHours(em, recent, isDue)) await sumUpHour(em, hour, isDue);
 }
 
 /** Hours with another number of rows than at their last run, newest first. Dropped months are left out. */
-function changedHours(em: EntityManager, hours: Statement, isRead: Statement): Promise<{ hour: string }[]> {
+function changedHours(em: EntityManager, hours: Statement, isDue: Statement): Promise<{ hour: string }[]> {
   return query(
     em,
     sql`
     select log.hour::text from (select hour, sum(requests)::bigint as requests from usage_hour_all
       where ${hours} group by hour) log
     left join uptime_hour_read as done on done.hour = log.hour
-    where done.requests is distinct from log.requests and ${isRead}
+    where done.requests is distinct from log.requests and ${isDue}
       and not exists (select from usage_partition p
         where p.dropped_at is not null and log.hour >= p.lower_at and log.hour < p.upper_at)
     order by log.hour desc`,
@@ -55,11 +55,11 @@ function changedHours(em: EntityManager, hours: Statement, isRead: Statement): P
  * Computes one hour, unless another control plane has just computed it. The lock prevents that an older count
  * replaces a newer one.
  */
-async function sumUpHour(em: EntityManager, hour: string, isRead: Statement): Promise<void> {
+async function sumUpHour(em: EntityManager, hour: string, isDue: Statement): Promise<void> {
   await inTransaction(em, async (inner) => {
     await query(inner, sql`select pg_advisory_xact_lock(hashtextextended('uptime', 0))`);
     const hours = sql`hour = ${hour}::timestamptz`;
-    if ((await changedHours(inner, hours, isRead)).length === 0) return;
+    if ((await changedHours(inner, hours, isDue)).length === 0) return;
     await query(
       inner,
       sql`

@@ -124,28 +124,33 @@ describe('uptime from real traffic', () => {
     expect(await sums()).toEqual(before);
   });
 
+  const HOUR_MS = 3_600_000;
   it.each([
-    ['every minute only if it grew by half', rollUpRecent, 299_999, 300_000],
-    ['by the hourly run if it changed at all', rollUpAll, 200_000, 200_001],
-  ])('of an hour with more than 100,000 requests is computed again %s', async (_, run, tooFew, enough) => {
-    const hour = sql`date_trunc('hour', now(), 'UTC') - interval '30 hours'`;
-    const em = test.orm.em.fork();
-    const isComputed = async (requests: number): Promise<boolean> => {
-      await query(em, sql`insert into uptime_hour_read values (${hour}, 200000)`);
-      await query(
-        em,
-        sql`insert into usage_hour_all (hour, model_name, pool_id, billing_group, source, status, requests,
+    ['every minute only if it grew by half', rollUpRecent, 2, 299_999, 300_000],
+    ['every minute if it grew by 1 % and has ended', rollUpRecent, -30, 201_999, 202_000],
+    ['every hour if it changed at all', rollUpAll, -30, 200_000, 200_001],
+  ])(
+    'of an hour with more than 100,000 requests is computed again %s',
+    async (_, run, hours, tooFew, enough) => {
+      const at = new Date((Math.floor(Date.now() / HOUR_MS) + hours) * HOUR_MS);
+      const em = test.orm.em.fork();
+      const isComputed = async (requests: number): Promise<boolean> => {
+        await query(em, sql`insert into uptime_hour_read values (${at}, 200000)`);
+        await query(
+          em,
+          sql`insert into usage_hour_all (hour, model_name, pool_id, billing_group, source, status, requests,
             input_tokens, output_tokens, cost)
-            values (${hour}, 'x', '', 'x', 'x', 'x', ${requests}, 0, 0, 0)`,
-      );
-      await run(test.orm.em.fork());
-      await query(em, sql`delete from usage_hour_all where hour = ${hour}`);
-      const noted = sql`delete from uptime_hour_read where hour = ${hour} returning requests::integer`;
-      return (await queryRow<{ requests: number }>(em, noted)).requests === 0;
-    };
-    expect(await isComputed(tooFew)).toBe(false);
-    expect(await isComputed(enough)).toBe(true);
-  });
+            values (${at}, 'x', '', 'x', 'x', 'x', ${requests}, 0, 0, 0)`,
+        );
+        await run(test.orm.em.fork());
+        await query(em, sql`delete from usage_hour_all where hour = ${at}`);
+        const noted = sql`delete from uptime_hour_read where hour = ${at} returning requests::integer`;
+        return (await queryRow<{ requests: number }>(em, noted)).requests === 0;
+      };
+      expect(await isComputed(tooFew)).toBe(false);
+      expect(await isComputed(enough)).toBe(true);
+    },
+  );
 
   it('includes requests that a node reports days later', async () => {
     const [wallet = ''] = wallets;

@@ -9,7 +9,7 @@ import { LOST_RACE } from '@gateway/shared/attempts';
 import { earlierOfBothClocks } from '../database/prune.ts';
 import { inTransaction, query, sql } from '../database/sql.ts';
 import type { Statement } from '../database/sql.ts';
-import { isReadAgain } from '../status/large-hours.ts';
+import { isDueEachMinute } from '../status/large-hours.ts';
 import { FAILED_CODES, FAILED_OUTCOMES, UPTIME_DAYS } from '../status/uptime.rules.ts';
 import { BUCKET_BOUNDS_MS } from './timing.buckets.ts';
 
@@ -34,12 +34,12 @@ const TABLES = [
 interface HoursToCompute {
   hours: Statement;
   /** Compares `log.requests` with `done.requests`. */
-  grew: Statement;
+  isDue: Statement;
 }
 
-/** Computes the hours of the last two days whose rows changed; large hours only if they grew by half. */
+/** Computes the hours of the last two days whose rows changed; large hours only if they grew much. */
 export function sumUpHours(em: EntityManager): Promise<void> {
-  return sumUp(em, RECENT_HOURS, isReadAgain());
+  return sumUp(em, RECENT_HOURS, isDueEachMinute());
 }
 
 /**
@@ -53,21 +53,21 @@ export async function sumUpAllHours(em: EntityManager): Promise<void> {
     await query(em, { text: `delete from ${table} where ${old.text}`, values: old.values });
 }
 
-async function sumUp(em: EntityManager, hours: number, grew: Statement): Promise<void> {
+async function sumUp(em: EntityManager, hours: number, isDue: Statement): Promise<void> {
   const recent = sql`hour > now() - make_interval(hours => ${hours})`;
-  for (const { hour } of await changedHours(em, { hours: recent, grew })) await sumUpHour(em, hour, grew);
+  for (const { hour } of await changedHours(em, { hours: recent, isDue })) await sumUpHour(em, hour, isDue);
 }
 
 /** Hours to compute, newest first. Dropped months are left out. */
-function changedHours(em: EntityManager, { hours, grew }: HoursToCompute): Promise<{ hour: string }[]> {
+function changedHours(em: EntityManager, { hours, isDue }: HoursToCompute): Promise<{ hour: string }[]> {
   return query(
     em,
     sql`
     select log.hour::text from (select hour, sum(requests)::bigint as requests from usage_hour_all
       where ${hours} group by hour) log
     left join hour_summed as done on done.hour = log.hour
-    where ((done.requests is distinct from log.requests and ${grew}) or exists (select from usage_timing_all t
-        where t.hour = log.hour and t.customers is null
+    where ((done.requests is distinct from log.requests and ${isDue})
+        or exists (select from usage_timing_all t where t.hour = log.hour and t.customers is null
           and t.hour > now() - make_interval(days => ${CUSTOMERS_DAYS})))
       and not exists (select from usage_partition p
         where p.dropped_at is not null and log.hour >= p.lower_at and log.hour < p.upper_at)
@@ -79,11 +79,11 @@ function changedHours(em: EntityManager, { hours, grew }: HoursToCompute): Promi
  * Computes one hour, unless another control plane has just computed it. The lock prevents that an older count
  * replaces a newer one.
  */
-async function sumUpHour(em: EntityManager, hour: string, grew: Statement): Promise<void> {
+async function sumUpHour(em: EntityManager, hour: string, isDue: Statement): Promise<void> {
   await inTransaction(em, async (inner) => {
     await query(inner, sql`select pg_advisory_xact_lock(hashtextextended('hour sums', 0))`);
     const hours = sql`hour = ${hour}::timestamptz`;
-    if ((await changedHours(inner, { hours, grew })).length === 0) return;
+    if ((await changedHours(inner, { hours, isDue })).length === 0) return;
     for (const table of TABLES)
       await query(inner, { text: `delete from ${table} where hour = $1::timestamptz`, values: [hour] });
     await query(inner, insertSums(hour));

@@ -236,11 +236,13 @@ describe('the times of a summary', () => {
 });
 
 describe('an hour with more than 100,000 requests', () => {
-  const at = new Date(hour - (SPREAD_HOURS + 5) * HOUR_MS);
   const noted = 200_000;
+  const ended = new Date(hour - (SPREAD_HOURS + 5) * HOUR_MS);
+  /** No other test uses it, and it has not ended. */
+  const running = new Date(hour + 2 * HOUR_MS);
 
   /** Runs the job when the log has these rows. Returns whether it computed the hour. */
-  async function isComputed(run: typeof sumUpHours, requests: number): Promise<boolean> {
+  async function isComputed(run: typeof sumUpHours, at: Date, requests: number): Promise<boolean> {
     await query(money.em(), sql`insert into hour_summed values (${at}, ${noted})`);
     await query(
       money.em(),
@@ -253,14 +255,16 @@ describe('an hour with more than 100,000 requests', () => {
     return row?.requests !== String(noted);
   }
 
-  it('is computed again every minute only if it grew by half', async () => {
-    expect(await isComputed(sumUpHours, noted * 1.5 - 1)).toBe(false);
-    expect(await isComputed(sumUpHours, noted * 1.5)).toBe(true);
+  it('is computed again every minute only if it grew by half, or by 1 % since it ended', async () => {
+    expect(await isComputed(sumUpHours, running, noted * 1.5 - 1)).toBe(false);
+    expect(await isComputed(sumUpHours, running, noted * 1.5)).toBe(true);
+    expect(await isComputed(sumUpHours, ended, noted * 1.01 - 1)).toBe(false);
+    expect(await isComputed(sumUpHours, ended, noted * 1.01)).toBe(true);
   });
 
   it('is computed again by the hourly run if it changed at all', async () => {
-    expect(await isComputed(sumUpAllHours, noted)).toBe(false);
-    expect(await isComputed(sumUpAllHours, noted + 1)).toBe(true);
+    expect(await isComputed(sumUpAllHours, ended, noted)).toBe(false);
+    expect(await isComputed(sumUpAllHours, ended, noted + 1)).toBe(true);
   });
 });
 

@@ -53,7 +53,7 @@ export class UsageTimingGroup {
 @ObjectType({
   description:
     'Times of succeeded requests in the hours that begin in the range. New requests are included within ' +
-    'minutes; in an hour with more than 100,000 requests, when it has grown by a tenth, or within an hour.',
+    'minutes; in an hour with more than 100,000 requests, when it has grown by half, and when it has ended.',
 })
 export class UsageTimings {
   @Field(() => RequestTimings, { description: 'Times of all requests.' })

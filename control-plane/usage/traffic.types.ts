@@ -108,7 +108,7 @@ export class TrafficRow {
 @ObjectType({
   description:
     'Traffic of upstreams or nodes in the hours that begin in the range. New requests are included within ' +
-    'minutes.',
+    'minutes; in an hour with more than 100,000 requests, when it has grown by half, and when it has ended.',
 })
 export class Traffic {
   @Field(() => TrafficFigures, { description: 'All together.' })

@@ -155,7 +155,7 @@ describe('a slow answer of a hedged model', () => {
     await warmUp();
     const [first, second] = upstreams;
     const provider = node.store.routes[0]?.provider;
-    if (!provider) return;
+    if (!provider) throw new Error('The model has no route.');
     first.play = () => refusing(500);
     second.play = () => slow(until(() => states.inFlight(provider) === 0));
     expect((await ask()).status).toBe(200);

@@ -1,19 +1,18 @@
 /** Settings of this device: theme, language, single-key shortcuts. */
 import type { ReactNode } from 'react';
-import { useQuery } from 'urql';
 import { Checkbox, Segmented } from '../../components/field.tsx';
 import { setSingleKeys, singleKeys } from '../../components/shortcuts.ts';
 import { useStore } from '../../components/store.ts';
 import { setTheme, theme, THEMES } from '../../components/theme.ts';
 import { LANGUAGE_NAMES, LANGUAGES, setLanguage } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
-import { ViewerQuery } from '../shell/viewer.ts';
+import { useViewer } from '../shell/viewer.ts';
 import { Part, ProfileFrame } from './profile-frame.tsx';
 
 /** The page. */
 export function AppearancePage() {
   const { t, i18n } = useTranslation();
-  const [{ data, error }, again] = useQuery({ query: ViewerQuery });
+  const { data, error, again } = useViewer();
   const chosen = useStore(theme);
   const single = useStore(singleKeys);
   const language = LANGUAGES.find((name) => name === i18n.language) ?? 'en';

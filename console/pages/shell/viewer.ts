@@ -1,6 +1,6 @@
 /** The query of the signed-in user, for the frame of every page. */
 import { useState } from 'react';
-import { useClient, useQuery } from 'urql';
+import { type Client, useClient, useQuery } from 'urql';
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { VIEWER_TEXT } from './first.ts';
 
@@ -17,9 +17,12 @@ export type Viewer = NonNullable<Answer['viewer']>;
 export function useViewer() {
   const client = useClient();
   const [{ data, error }, again] = useQuery({ query: ViewerQuery });
-  const [kept, setKept] = useState<{ client: typeof client; data: Answer | undefined }>({ client, data });
-  if (data && (data !== kept.data || client !== kept.client)) setKept({ client, data });
-  // Another client is that of another account.
-  const known = data ?? (kept.client === client ? kept.data : undefined);
-  return { data: known, error, again };
+  const [kept, setKept] = useState<{ client: Client; data: Answer | undefined }>({ client, data: undefined });
+  // If a part of the viewer fails, the viewer is null. Without an error, nobody is signed in.
+  const answer = data && (data.viewer || !error) ? data : undefined;
+  const isNew = answer !== undefined && answer !== kept.data;
+  if (isNew) setKept({ client, data: answer });
+  // Another client is that of another account, and has the data of the earlier one until its first answer.
+  const known = kept.client === client ? kept.data : undefined;
+  return { data: isNew ? answer : known, error, again };
 }

@@ -76,7 +76,7 @@ async function addDeaths(): Promise<void> {
 }
 
 /** The end of a connection as its next user sees it. */
-const CUT = /terminat|not queryable/;
+const CUT = /terminating connection|Connection terminated|not queryable/;
 
 /**
  * Runs the work, and ends its connection after this number of writes. Returns whether a connection ended:
