@@ -86,7 +86,7 @@ export const frame = {
     themes: { system: 'System', light: 'Light', dark: 'Dark' },
     empty: 'Your available balance is $0.00. Requests fail with 402 until credit is added.',
     poolEnds: '{{name}} ends {{time}}.',
-    poolEndsThen: 'After that, its keys fail with 403. Renewing early loses no days.',
+    poolEndsThen: 'Then its keys fail with 403. Renewing early loses no days.',
     renew: 'Renew',
     renewPool: 'Renew {{name}}',
     frozen: 'Your wallet is frozen until the amount owed is paid.',

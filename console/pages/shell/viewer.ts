@@ -17,12 +17,11 @@ export type Viewer = NonNullable<Answer['viewer']>;
 export function useViewer() {
   const client = useClient();
   const [{ data, error }, again] = useQuery({ query: ViewerQuery });
-  const [kept, setKept] = useState<{ client: Client; data: Answer | undefined }>({ client, data: undefined });
+  const [kept, setKept] = useState<[Client, Answer]>();
   // If a part of the viewer fails, the viewer is null. Without an error, nobody is signed in.
-  const answer = data && (data.viewer || !error) ? data : undefined;
-  const isNew = answer !== undefined && answer !== kept.data;
-  if (isNew) setKept({ client, data: answer });
+  const isAnswer = data && (data.viewer || !error);
+  // React renders again at once, with the new state.
+  if (isAnswer && data !== kept?.[1]) setKept([client, data]);
   // Another client is that of another account, and has the data of the earlier one until its first answer.
-  const known = kept.client === client ? kept.data : undefined;
-  return { data: isNew ? answer : known, error, again };
+  return { data: kept?.[0] === client ? kept[1] : undefined, error, again };
 }
