@@ -88,7 +88,7 @@ test('at most 8 requests are resent and 32 leases closed at once, until all are 
       underWay += 1;
       // First requests are not counted: each has a client that waits, and they are not limited.
       if (!away || what === 'closed') most[what] = Math.max(most[what], underWay);
-      // The first answers wait for as many requests as are allowed at once, and one more would come meanwhile.
+      // The first answers wait for all that are allowed at once. One more would come meanwhile.
       do await new Promise((resolve) => setTimeout(resolve, 5));
       while (!away && most[what] < allowed[what]);
       underWay -= 1;

@@ -170,7 +170,8 @@ async function race<A>({ cut, waitMs, first, second, decided }: Race<A>): Promis
   const [loser, loserCut, loserEnd] = secondWon
     ? (['first', firstCut, leading] as const)
     : (['second', secondCut, chasing] as const);
-  const isRunning = await isPending(loserEnd, 0);
+  // An attempt that is cut together with the request ends soon, and is noted before the request ends.
+  const isRunning = !cut.reason && (await isPending(loserEnd, 0));
   const hasAnswered = !isRunning && 'answer' in (await loserEnd);
   loserCut.trigger(new LostRace());
   decided({
