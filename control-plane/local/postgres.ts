@@ -187,7 +187,7 @@ async function launchOnce({ binaries, site, port, settings }: Launch, deadline: 
 /**
  * Settings of the server. They keep statements, values and errors about them out of the log. A larger
  * `max_wal_size` means fewer checkpoints under load: after each one, the first change of a page writes all of
- * it.
+ * it. `min_wal_size` keeps files of the write-ahead log for reuse: a commit waits while a new one is made.
  */
 function baseSettings(port: number): Record<string, string> {
   return {
@@ -196,6 +196,7 @@ function baseSettings(port: number): Record<string, string> {
     unix_socket_directories: '',
     max_connections: '100',
     max_wal_size: '2GB',
+    min_wal_size: '1GB',
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',
