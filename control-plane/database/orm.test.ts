@@ -102,7 +102,9 @@ describe('the database', () => {
     // The runtime role may not end a connection.
     await owner.em.fork().execute(`create function die() returns boolean language sql security definer
       as 'select pg_terminate_backend(pg_backend_pid())'`);
-    onTestFinished(() => owner.em.fork().execute('drop function die'));
+    onTestFinished(async () => {
+      await owner.em.fork().execute('drop function die');
+    });
     const small = await createOrm(database.url, { connectionsMax: 2 });
     onTestFinished(() => small.close(true));
     const ended = new Set<number>();
