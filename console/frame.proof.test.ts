@@ -33,32 +33,40 @@ describe.skipIf(!ready)('a signed-in user', () => {
   });
 });
 
+const ERROR = { message: 'The service failed.', extensions: { code: 'INTERNAL_SERVER_ERROR' } };
+const WHOLLY = { errors: [ERROR] };
+// A part of the viewer that may not be null fails: the viewer is null.
+const PARTLY = {
+  data: { viewer: null, baseAddress: 'https://example.com/v1' },
+  errors: [{ ...ERROR, path: ['viewer', 'wallet', 'available'] }],
+};
+const ANSWERS = [
+  ['the query fails', WHOLLY],
+  ['a part of the viewer fails', PARTLY],
+] as const;
+const API = '**/graphql';
+const asksForViewer = (request: Request) => request.postData()?.includes('query Viewer') ?? false;
+
+/** From now on, the service answers the query of the signed-in user with an error. */
+const failViewer = (page: Page, json: object) =>
+  page.route(API, (route) => (asksForViewer(route.request()) ? route.fulfill({ json }) : route.continue()));
+
 describe.skipIf(!ready)('while the service does not say who is signed in', () => {
-  const errors = [{ message: 'The service failed.', extensions: { code: 'INTERNAL_SERVER_ERROR' } }];
-  const api = '**/graphql';
-  const asksForViewer = (request: Request) => request.postData()?.includes('query Viewer') ?? false;
+  afterEach(() => house.tab.page.unroute(API));
 
-  /** From now on, the service answers the query of the signed-in user with an error. */
-  const failViewer = (page: Page) =>
-    page.route(api, (route) =>
-      asksForViewer(route.request()) ? route.fulfill({ json: { errors } }) : route.continue(),
-    );
-
-  afterEach(() => house.tab.page.unroute(api));
-
-  test('a page that opens offers to try again', async () => {
-    await failViewer(house.tab.page);
+  test.each(ANSWERS)('a page that opens offers to try again if %s', async (_, json) => {
+    await failViewer(house.tab.page, json);
     await visit('/usage', async (page) => {
       const alert = page.getByRole('alert').filter({ hasText: 'The console cannot reach the gateway' });
       await alert.waitFor();
-      await page.unroute(api);
+      await page.unroute(API);
       await alert.getByRole('button', { name: 'Retry' }).click();
       await page.getByRole('table', { name: 'Requests' }).waitFor();
       await available(page).waitFor();
     });
   });
 
-  test('an open page stays as it is', async () => {
+  test.each(ANSWERS)('an open page stays as it is if %s', async (_, json) => {
     await visit('/usage', async (page) => {
       const table = page.getByRole('table', { name: 'Requests' });
       const frame = page.getByRole('navigation', { name: 'Main' });
@@ -67,7 +75,7 @@ describe.skipIf(!ready)('while the service does not say who is signed in', () =>
       await page.getByRole('heading', { name: 'One price per request' }).waitFor();
       // A query that is running would not be sent again.
       await house.tab.settled();
-      await failViewer(page);
+      await failViewer(page, json);
       const failed = page.waitForResponse((answer) => asksForViewer(answer.request()));
       await frame.getByRole('link', { name: 'Usage' }).click();
       await failed;
