@@ -14,9 +14,9 @@ let slab = Buffer.alloc(SLAB_BYTES);
 let used = 0;
 
 /**
- * The bytes, or the bytes of a text in UTF-8. Short ones are copied into a slab that only such bytes share.
- * Long ones have memory of their own: they are copied, unless they fill at least half of theirs, which no
- * slice of a slab of Node does.
+ * The bytes, or the bytes of a text in UTF-8. Short bytes are copied into a slab that only such bytes share.
+ * Long bytes get memory of their own. They are not copied if they fill at least half of their memory: then
+ * they are no slice of a slab of Node.
  */
 export function ownBytes(bytes: Buffer | string): Buffer {
   if (typeof bytes === 'string') {

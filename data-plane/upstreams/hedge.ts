@@ -19,6 +19,8 @@ const ANSWERS_MIN = 20;
 const HEDGE_SHARE = 0.05;
 /** Maximum number of second requests that unused shares add up to. */
 const SAVED_MAX = 10;
+/** Maximum wait for the end of the other attempt when the request is cut, in ms: its record names both. */
+const CUT_END_MS = 1_000;
 /** Maximum number of models whose times a node keeps. */
 const MODELS_MAX = 500;
 
@@ -170,8 +172,7 @@ async function race<A>({ cut, waitMs, first, second, decided }: Race<A>): Promis
   const [loser, loserCut, loserEnd] = secondWon
     ? (['first', firstCut, leading] as const)
     : (['second', secondCut, chasing] as const);
-  // An attempt that is cut together with the request ends soon, and is noted before the request ends.
-  const isRunning = !cut.reason && (await isPending(loserEnd, 0));
+  const isRunning = await isPending(loserEnd, cut.reason ? CUT_END_MS : 0);
   const hasAnswered = !isRunning && 'answer' in (await loserEnd);
   loserCut.trigger(new LostRace());
   decided({
