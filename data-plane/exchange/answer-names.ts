@@ -5,7 +5,7 @@
 import type { DialectName } from '@gateway/shared/catalog';
 import { bodyOf } from '../call/byte-text.ts';
 import type { ByteText } from '../call/byte-text.ts';
-import { randomId } from '../call/random-id.ts';
+import { timedId } from '../call/timed-id.ts';
 import type { ChatEvent } from '../dialects/canonical.ts';
 import { writeJson } from '../dialects/exact-json.ts';
 import { parseExactObject } from '../dialects/fields.ts';
@@ -39,7 +39,7 @@ const QUOTED = Object.fromEntries(
 
 /** A unique id for an answer, in the client format's shape. */
 export function newAnswerId(prefix: string): string {
-  return prefix + randomId();
+  return prefix + timedId();
 }
 
 /** The events with this id and model in place of the upstream's. */

@@ -1,7 +1,7 @@
 /** Answers input that is not a complete HTTP request, so that its path and key are unknown. */
 import type { Socket } from 'node:net';
 import { CORS_HEADERS } from './arrival.ts';
-import { randomId } from '../call/random-id.ts';
+import { timedId } from '../call/timed-id.ts';
 
 interface Refusal {
   status: string;
@@ -35,7 +35,7 @@ export function answerMalformed(error: Error & { code?: string }, socket: Socket
   const body = JSON.stringify({ error: { message, type: 'invalid_request_error', param: null, code } });
   const headers = {
     ...CORS_HEADERS,
-    'x-request-id': randomId(),
+    'x-request-id': timedId(),
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(body)),
     connection: 'close',

@@ -1,6 +1,7 @@
 /** Nodes, wallets and leases in a database, and the reports that these nodes send to be settled. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { timedId } from '../../data-plane/call/timed-id.ts';
 import { digestOf, issueSecret } from '@gateway/shared/secrets';
 import { reportBody, usageText } from '@gateway/shared/usage-report';
 import type { UsageRecord } from '@gateway/shared/records';
@@ -97,26 +98,32 @@ async function addWallet(database: pg.Pool): Promise<{ walletId: string; keyId: 
 }
 
 /**
- * Bodies of consecutive reports of a node. Each charge is of a random wallet; a few wallets have most, as in
- * practice.
+ * Bodies of consecutive reports of a node, which had a request each ms until now. Each charge is of a random
+ * wallet; a few wallets have most, as in practice.
  */
 export function reportsOf(reporter: Reporter, batches: number, rows: number): Buffer[] {
   const { nodeId, journalId, leases } = reporter;
+  const firstAt = Date.now() - batches * rows;
   let seq = 0;
   return Array.from({ length: batches }, () => {
     const pieces = Array.from({ length: rows }, () => {
       const lease = leases[Math.floor(leases.length * Math.random() ** 3)];
       if (!lease) throw new Error('The node has no lease.');
       seq += 1;
-      return usageText(charge(seq, lease), { journalId, seq, leaseId: lease.leaseId });
+      return usageText(charge(firstAt, seq, lease), { journalId, seq, leaseId: lease.leaseId });
     });
     return Buffer.from(reportBody({ nodeId, batchId: randomUUID(), pieces }).join(''));
   });
 }
 
-function charge(seq: number, { walletId, keyId }: { walletId: string; keyId: string }): UsageRecord {
+function charge(
+  firstAt: number,
+  seq: number,
+  { walletId, keyId }: { walletId: string; keyId: string },
+): UsageRecord {
+  const at = firstAt + seq;
   return {
-    ...{ requestId: `req_${randomUUID()}`, at: Date.now(), keyId, walletId, poolId: null },
+    ...{ requestId: timedId(at), at, keyId, walletId, poolId: null },
     ...{ group: 'default', source: 'API_KEY', model: MODELS[seq % MODELS.length] ?? '' },
     ...{ family: 'chat_completions', routeId: 'rte_bench', basePrice: COST, ratio: '1', cost: COST },
     tokens: { input: upTo(4000), output: upTo(900), cached: upTo(800), reasoning: null },
