@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { timedId } from './timed-id.ts';
+import { newRequestId, timedId } from './timed-id.ts';
 
 const MS = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 
@@ -14,11 +14,12 @@ describe('ids of requests', () => {
     );
   });
 
-  it('sort by time as text', () => {
+  it('sort by time as text, and after ids of the earlier form', () => {
     fc.assert(
       fc.property(MS, MS, (one, other) => {
         fc.pre(one < other);
-        expect(timedId(one) < timedId(other)).toBe(true);
+        expect(newRequestId(one) < newRequestId(other)).toBe(true);
+        expect(newRequestId(one) > 'f'.repeat(32)).toBe(true);
       }),
     );
   });

@@ -1,7 +1,7 @@
 /**
- * Generates ids of requests and answers: 48 bits of time in ms and 80 random bits, in hex. A UUID of version 7
- * begins in the same way (RFC 9562, section 5.7). Ids of the same time are neighbours in the indexes of the
- * database: a settlement changes few pages of an index, however large the index is.
+ * Generates ids of requests and answers: 48 bits of time in ms and 80 random bits, in hex. UUIDs of version 7
+ * begin in the same way (RFC 9562, section 5.7). Ids of the same time are neighbours in the indexes of the
+ * database, so a settlement changes few pages of an index.
  */
 import { randomFillSync } from 'node:crypto';
 
@@ -13,7 +13,12 @@ const IDS_PER_FILL = 256;
 const bytes = Buffer.alloc(ID_BYTES * IDS_PER_FILL);
 let used = bytes.length;
 
-/** A new id of the time `now`, in ms of Unix time: unique and unguessable, 32 characters. */
+/** A new request id. It sorts after all earlier ids, also after those of 32 hex characters. */
+export function newRequestId(now = Date.now()): string {
+  return `req_${timedId(now)}`;
+}
+
+/** A new id of the time `now`, in ms of Unix time: unique and unguessable, 32 hex characters. */
 export function timedId(now = Date.now()): string {
   if (used >= bytes.length) {
     randomFillSync(bytes);

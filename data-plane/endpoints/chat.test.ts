@@ -84,7 +84,7 @@ describe('a whole answer', () => {
     expect(text).toMatch(OWN_ID);
     expect([status, withUpstreamId(text)]).toEqual([200, mirrored(JSON.stringify(ANSWER))]);
     expect(headers['x-gateway-price-usd']).toBe('0.10');
-    expect(headers['x-request-id']).toMatch(/^[0-9a-f]{32}$/);
+    expect(headers['x-request-id']).toMatch(/^req_[0-9a-f]{32}$/);
     expect(node.ledger.charges).toMatchObject([
       {
         outcome: 'DELIVERED',

@@ -10,7 +10,7 @@ import { Cut } from '../call/cut.ts';
 import type { Pieces } from '../call/pieces.ts';
 import { invalidRequest } from '../call/refusals.ts';
 import { Reply } from '../call/reply.ts';
-import { timedId } from '../call/timed-id.ts';
+import { newRequestId } from '../call/timed-id.ts';
 import type { Strangers } from '../admission/strangers.ts';
 import type { WalletConnections } from '../admission/wallet-connections.ts';
 
@@ -74,7 +74,7 @@ export function openCall(request: IncomingMessage, response: ServerResponse, arr
   const url = request.url ?? '/';
   const question = url.indexOf('?');
   const path = question < 0 ? url : url.slice(0, question);
-  const id = timedId();
+  const id = newRequestId();
   const cut = new Cut();
   const incoming = new IncomingBody(request, arrival.bodies);
   response.on('close', () => {

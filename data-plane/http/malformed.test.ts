@@ -40,7 +40,7 @@ describe('malformed HTTP', () => {
   ])('is refused in the chat format with a request id: %s', async (_name, bytes, status, code) => {
     const { head, error } = await answerTo(bytes);
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-    expect(head).toMatch(/\r\nx-request-id: [0-9a-f]{32}\r\n/);
+    expect(head).toMatch(/\r\nx-request-id: req_[0-9a-f]{32}\r\n/);
     expect(error).toMatchObject({ code, message: expect.any(String) });
   });
 });
@@ -83,7 +83,7 @@ describe('a request that Node refuses without a body', () => {
   ])('is refused in the format of its path: %s', async (_name, bytes, status, code) => {
     const { head, error } = await answerTo(bytes);
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-    expect(head).toMatch(/\r\nx-request-id: [0-9a-f]{32}\r\n/);
+    expect(head).toMatch(/\r\nx-request-id: req_[0-9a-f]{32}\r\n/);
     expect(error).toMatchObject({ type: 'invalid_request_error', code, message: expect.any(String) });
   });
 

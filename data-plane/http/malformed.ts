@@ -1,7 +1,7 @@
 /** Answers input that is not a complete HTTP request, so that its path and key are unknown. */
 import type { Socket } from 'node:net';
 import { CORS_HEADERS } from './arrival.ts';
-import { timedId } from '../call/timed-id.ts';
+import { newRequestId } from '../call/timed-id.ts';
 
 interface Refusal {
   status: string;
@@ -35,7 +35,7 @@ export function answerMalformed(error: Error & { code?: string }, socket: Socket
   const body = JSON.stringify({ error: { message, type: 'invalid_request_error', param: null, code } });
   const headers = {
     ...CORS_HEADERS,
-    'x-request-id': timedId(),
+    'x-request-id': newRequestId(),
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(body)),
     connection: 'close',

@@ -177,7 +177,7 @@ function expectDescribed(operation: Described, { status, headers, text }: CallRe
   const { at, response } = responseFor(operation, status);
   expect(response.description, `${operation.id} ${status}`).toBeDefined();
   for (const name of Object.keys(objectOf(response.headers)).filter((one) => one === 'x-request-id'))
-    expect(headers[name]).toMatch(/^[0-9a-f]{32}$/);
+    expect(headers[name]).toMatch(/^req_[0-9a-f]{32}$/);
   const type = textOf(headers['content-type']).split(';')[0] ?? '';
   const types = Object.keys(objectOf(response.content));
   const found = types.find(

@@ -14,7 +14,7 @@ import { rateHeaders } from '../admission/caller.ts';
 import { Slot } from '../admission/slot.ts';
 import { openBill } from '../bill.ts';
 import type { Call } from '../call/call.ts';
-import { timedId } from '../call/timed-id.ts';
+import { newRequestId } from '../call/timed-id.ts';
 import { CHUNKS_PER_FRAME, FRAGMENTS_PER_MESSAGE } from '../limits.ts';
 import type { Services } from '../services.ts';
 import { dialRealtime } from './dial.ts';
@@ -96,7 +96,7 @@ async function connectAndRun(
 
 /** The call of one response, which is a request of its own in the usage log. */
 function responseCall(call: Call): Call {
-  return { ...call, id: timedId(), at: Date.now(), startedAt: performance.now() };
+  return { ...call, id: newRequestId(), at: Date.now(), startedAt: performance.now() };
 }
 
 /** Checks the headers that RFC 6455, section 4.2.1, requires. */

@@ -13,7 +13,7 @@ import { keyOf, usageOf } from '../ledger/records.ts';
 import type { Hold } from '../../data-plane/ledger/ledger.ts';
 import { openLedger } from '../../data-plane/ledger/open-ledger.ts';
 import type { OpenLedger } from '../../data-plane/ledger/open-ledger.ts';
-import { timedId } from '../../data-plane/call/timed-id.ts';
+import { newRequestId } from '../../data-plane/call/timed-id.ts';
 import { startProcess } from '../house/process.ts';
 import type { BankCounts } from './bank.ts';
 
@@ -106,7 +106,7 @@ async function spend(
     number += 1;
     const hold = await ledger.hold(key, PRICE);
     const committing = performance.now();
-    await hold.commit({ ...usage, requestId: timedId(), at: Date.now() });
+    await hold.commit({ ...usage, requestId: newRequestId(), at: Date.now() });
     waits.push(performance.now() - committing);
   };
   const worker = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 /** Nodes, wallets and leases in a database, and the reports that these nodes send to be settled. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { timedId } from '../../data-plane/call/timed-id.ts';
+import { newRequestId } from '../../data-plane/call/timed-id.ts';
 import { digestOf, issueSecret } from '@gateway/shared/secrets';
 import { reportBody, usageText } from '@gateway/shared/usage-report';
 import type { UsageRecord } from '@gateway/shared/records';
@@ -46,15 +46,16 @@ export async function addReporters(
   return reporters;
 }
 
-/** Grants a lease, as a node gets it. */
+/** Grants a lease, as a node gets it, but an hour ago: before the requests that it pays. */
 async function grant(
   database: pg.Pool,
   { nodeId, journalId }: { nodeId: string; journalId: string },
   { walletId, leaseId, requestNo }: { walletId: string; leaseId: string; requestNo: number },
 ): Promise<void> {
   await database.query(
-    `insert into wallet_lease (id, wallet_id, node_id, journal_id, request_no, granted_cash, granted_gift)
-      values ($1, $2, $3, $4, $5, $6, 0)`,
+    `insert into wallet_lease (id, wallet_id, node_id, journal_id, request_no, granted_cash, granted_gift,
+        granted_at)
+      values ($1, $2, $3, $4, $5, $6, 0, now() - interval '1 hour')`,
     [leaseId, walletId, nodeId, journalId, requestNo, LEASED],
   );
   await database.query('select ledger_open_lease($1, $2)', [walletId, leaseId]);
@@ -123,7 +124,7 @@ function charge(
 ): UsageRecord {
   const at = firstAt + seq;
   return {
-    ...{ requestId: timedId(at), at, keyId, walletId, poolId: null },
+    ...{ requestId: newRequestId(at), at, keyId, walletId, poolId: null },
     ...{ group: 'default', source: 'API_KEY', model: MODELS[seq % MODELS.length] ?? '' },
     ...{ family: 'chat_completions', routeId: 'rte_bench', basePrice: COST, ratio: '1', cost: COST },
     tokens: { input: upTo(4000), output: upTo(900), cached: upTo(800), reasoning: null },
