@@ -3,7 +3,14 @@
  */
 import { type Cache, cacheExchange, type CacheExchangeOpts } from '@urql/exchange-graphcache';
 import type { Client as Socket, FormattedExecutionResult, Sink, SubscribePayload } from 'graphql-ws';
-import { Client, type CombinedError, fetchExchange, mapExchange, subscriptionExchange } from 'urql';
+import {
+  Client,
+  type CombinedError,
+  fetchExchange,
+  mapExchange,
+  type OperationResult,
+  subscriptionExchange,
+} from 'urql';
 import { createStore, type Store } from './components/store.ts';
 import type { Connection } from './connection.ts';
 import { fetchOrTake, forgetEarly } from './early.ts';
@@ -61,6 +68,7 @@ export function createApi(onSignedOut: () => void): Api {
       }),
       reach.exchange,
       cacheExchange({ keys: KEYLESS, updates: UPDATES }),
+      mapExchange({ onResult: withoutFailedFields }),
       proof.exchange,
       fetchExchange,
       subscriptionExchange({
@@ -75,6 +83,20 @@ export function createApi(onSignedOut: () => void): Api {
     socket.close();
   };
   return { client, connection, proof, reach, close };
+}
+
+/**
+ * The answer to a query without the root fields of which a part failed. Each is null then, and the cache
+ * would tell all other queries so: that nobody is signed in, for instance.
+ */
+function withoutFailedFields(result: OperationResult<Record<string, unknown>>): OperationResult {
+  const { operation, data, error } = result;
+  if (operation.kind !== 'query' || !data || !error) return result;
+  const failed = error.graphQLErrors
+    .flatMap(({ path }) => String(path?.[0]))
+    .filter((name) => data[name] === null);
+  if (failed.length === 0) return result;
+  return { ...result, data: { ...data, ...Object.fromEntries(failed.map((name) => [name, undefined])) } };
 }
 
 /**

@@ -7,9 +7,6 @@ import { houseOfTests, press, typeAndChoose } from './test/visit.ts';
 const house = houseOfTests();
 const { visit } = house;
 
-/** The link with the balance, in the frame of signed-in pages. */
-const available = (page: Page) => page.getByRole('banner').getByRole('link', { name: /^Available/ });
-
 describe.skipIf(!ready)('a signed-in user', () => {
   test('also sees the navigation of the console on public pages', async () => {
     await visit('/keys', async (page) => {
@@ -45,46 +42,81 @@ const ANSWERS = [
   ['a part of the viewer fails', PARTLY],
 ] as const;
 const API = '**/graphql';
-const asksForViewer = (request: Request) => request.postData()?.includes('query Viewer') ?? false;
 
-/** From now on, the service answers the query of the signed-in user with an error. */
-const failViewer = (page: Page, json: object) =>
-  page.route(API, (route) => (asksForViewer(route.request()) ? route.fulfill({ json }) : route.continue()));
+/**
+ * Queries by which a frame learns who is signed in, the page to open first, and the links to follow. The last
+ * step goes back to the page with this table.
+ */
+const FRAMES = [
+  { query: 'Viewer', path: '/usage', table: 'Requests', links: ['Pricing'] },
+  { query: 'AdminFrame', path: '/admin/nodes', table: 'Nodes', links: ['Back to the console'] },
+  { query: 'Visitor', path: '/usage', table: 'Pricing', links: ['Pricing', 'Usage'] },
+] as const;
+
+const CASES = FRAMES.flatMap((frame) => ANSWERS.map(([problem, json]) => ({ ...frame, problem, json })));
+
+const asks = (request: Request, query: string) => request.postData()?.includes(`query ${query}`) ?? false;
+
+/** From now on, the service answers the query with an error. */
+const fail = (page: Page, query: string, json: object) =>
+  page.route(API, (route) => (asks(route.request(), query) ? route.fulfill({ json }) : route.continue()));
 
 describe.skipIf(!ready)('while the service does not say who is signed in', () => {
   afterEach(() => house.tab.page.unroute(API));
 
   test.each(ANSWERS)('a page that opens offers to try again if %s', async (_, json) => {
-    await failViewer(house.tab.page, json);
+    await fail(house.tab.page, 'Viewer', json);
     await visit('/usage', async (page) => {
       const alert = page.getByRole('alert').filter({ hasText: 'The console cannot reach the gateway' });
       await alert.waitFor();
       await page.unroute(API);
       await alert.getByRole('button', { name: 'Retry' }).click();
       await page.getByRole('table', { name: 'Requests' }).waitFor();
-      await available(page).waitFor();
+      await page.getByRole('link', { name: /^Available/ }).waitFor();
     });
   });
 
-  test.each(ANSWERS)('an open page stays as it is if %s', async (_, json) => {
+  test('the frame stays if a part of the viewer fails for the page', async () => {
+    await fail(house.tab.page, 'Usage(', PARTLY);
     await visit('/usage', async (page) => {
-      const table = page.getByRole('table', { name: 'Requests' });
-      const frame = page.getByRole('navigation', { name: 'Main' });
-      await table.waitFor();
-      await frame.getByRole('link', { name: 'Pricing' }).click();
-      await page.getByRole('heading', { name: 'One price per request' }).waitFor();
-      // A query that is running would not be sent again.
+      await page.getByRole('main').getByRole('button', { name: 'Retry' }).first().waitFor();
       await house.tab.settled();
-      await failViewer(page, json);
-      const failed = page.waitForResponse((answer) => asksForViewer(answer.request()));
-      await frame.getByRole('link', { name: 'Usage' }).click();
-      await failed;
-      await table.waitFor();
-      await house.tab.settled();
-      expect(await available(page).isVisible()).toBe(true);
-      expect(await page.getByRole('alert').count()).toBe(0);
+      expect(await page.getByRole('link', { name: /^Available/ }).count()).toBe(1);
     });
   });
+
+  test('other parts of a page stay if a part of the administration fails', async () => {
+    const errors = [{ ...ERROR, path: ['admin', 'configRevision'] }];
+    await fail(house.tab.page, 'Revision', { data: { admin: null }, errors });
+    await visit('/admin/nodes', async (page) => {
+      const content = page.getByRole('table', { name: 'Nodes' });
+      await content.waitFor();
+      await house.tab.settled();
+      expect(await content.isVisible()).toBe(true);
+    });
+  });
+
+  test.each(CASES)(
+    'an open page with $table stays if $problem',
+    async ({ path, query, json, table, links }) => {
+      await visit(path, async (page) => {
+        for (const name of links) {
+          await page.getByRole('link', { name, exact: true }).first().click();
+          // A query that is running would not be sent again.
+          await house.tab.settled();
+        }
+        await fail(page, query, json);
+        const failed = page.waitForResponse((answer) => asks(answer.request(), query));
+        await page.goBack();
+        await failed;
+        await page.getByRole('table', { name: table }).waitFor();
+        await house.tab.settled();
+        expect(await page.getByRole('link', { name: /^Available|^Back to the console/ }).count()).toBe(1);
+        expect(await page.getByRole('link', { name: 'Create account' }).count()).toBe(0);
+        expect(await page.getByRole('alert').count()).toBe(0);
+      });
+    },
+  );
 });
 
 describe.skipIf(!ready)('the balance', () => {

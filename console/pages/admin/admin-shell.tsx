@@ -20,6 +20,7 @@ import { PendingBar, ReachNotice } from '../shell/late-signs.tsx';
 import { NotFound } from '../shell/not-found.tsx';
 import { ADMIN_FRAME_TEXT } from '../shell/first.ts';
 import { FrameContext, MeanwhileContext, useHeadFirst } from '../shell/frame-context.ts';
+import { useFrameQuery } from '../shell/frame-query.ts';
 import { SkipLink } from '../shell/skip-link.tsx';
 import { ConnectionState } from '../shell/top-bar.tsx';
 import type { Viewer } from '../shell/viewer.ts';
@@ -43,7 +44,7 @@ const RevisionQuery = graphql(`
 
 /** Shows the pages to administrators; for other users they do not exist. */
 export function AdminShell() {
-  const [{ data, error }, again] = useQuery({ query: AdminFrameQuery });
+  const { data, error, again } = useFrameQuery(AdminFrameQuery);
   useTimeZone(data?.viewer?.timeZone);
   const phone = usePhone();
   // The HTML has the bar for wide screens. Styles hide it on a phone.

@@ -24,8 +24,8 @@ import type { Viewer } from './viewer.ts';
 const TYPING_MS = 150;
 /** Shorter texts match too much. */
 const SEARCH_CHARACTERS_MIN = 2;
-/** A text that may be the id of a request. */
-const REQUEST_ID = /^req_\w{6,}$/i;
+/** A text that may be the id of a request. Earlier ids have 32 hex characters alone. */
+const REQUEST_ID = /^(req_\w{6,}|[\da-f]{32})$/i;
 /** The marks of code in texts. */
 const MARKS = /<\/?code>/g;
 const CODES = Object.keys(FAILURES) as FailureCode[];

@@ -3,7 +3,6 @@ import { clsx } from 'clsx';
 import { Link } from '@tanstack/react-router';
 import { Moon, Sun } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useContext } from 'react';
-import { useQuery } from 'urql';
 import { buttonClass, IconButton } from '../../components/button.tsx';
 import { Mark } from '../../components/mark.tsx';
 import { setTheme } from '../../components/theme.ts';
@@ -13,6 +12,7 @@ import { useTranslation } from '../../translation.ts';
 import { VISITOR_TEXT } from './first.ts';
 import { Foot } from './foot.tsx';
 import { FrameContext } from './frame-context.ts';
+import { useFrameQuery } from './frame-query.ts';
 import { SkipLink } from './skip-link.tsx';
 
 const VisitorQuery = graphql(VISITOR_TEXT);
@@ -29,7 +29,7 @@ interface FrameProps {
 /** The frame of a public page. */
 export function PublicFrame({ children, inviting = false }: FrameProps) {
   const framed = useContext(FrameContext);
-  const [{ data }] = useQuery({ query: VisitorQuery });
+  const { data } = useFrameQuery(VisitorQuery);
   useTimeZone(data?.viewer?.timeZone);
   if (framed) return children;
   const visiting = <VisitorFrame inviting={inviting}>{children}</VisitorFrame>;
