@@ -12,6 +12,7 @@ import type { Node } from './build-node.ts';
 import { depart } from '../node/departure.ts';
 import { environment } from './environment.ts';
 import { fatal } from './fatal.ts';
+import type { ParentProcess } from './parent.ts';
 import { startMembership } from '../node/membership.ts';
 import type { NodeSettings } from '../node/node-settings.ts';
 
@@ -35,15 +36,17 @@ const CUTTING_MS = 300;
 interface RunOptions {
   settings: NodeSettings;
   log: Log;
+  parent: ParentProcess;
   /** This worker and the port of all workers; absent if the node is one process. */
   task?: { worker: Worker; port: number };
 }
 
 /** Starts a node, or one worker of it. Resolves when it listens. Throws if its journal cannot be used. */
-export async function runNode({ settings, log, task }: RunOptions): Promise<void> {
+export async function runNode({ settings, log, parent, task }: RunOptions): Promise<void> {
   const onStop = (stopped: Node, drainMs: number): void => void stop(stopped, drainMs);
   const node = await buildNode({ settings, log, worker: task?.worker, onStop });
   stopOnSignals(node);
+  parent.whenGone(() => void stop(node, 0));
   await node.feed.startFromFile();
   node.leave = joinNodeRegistry(node);
   // A worker that is not ready would fail its part of the connections, which other workers can serve.
@@ -120,8 +123,6 @@ async function waitForConfig(node: Node): Promise<void> {
 function stopOnSignals(node: Node): void {
   process.on('SIGTERM', () => void stop(node, node.settings.drainMs));
   process.on('SIGINT', () => void stop(node, node.settings.drainMs));
-  // The parent process has exited and can no longer stop this one.
-  process.on('disconnect', () => void stop(node, 0));
 }
 
 /**

@@ -16,6 +16,7 @@ import { fatal } from './fatal.ts';
 import { startMembership } from '../node/membership.ts';
 import type { MembershipOptions } from '../node/membership.ts';
 import type { NodeSettings } from '../node/node-settings.ts';
+import type { ParentProcess } from './parent.ts';
 
 /** Time between checks whether the process is asked to stop, in ms. */
 const ROUND_MS = 1_000;
@@ -31,6 +32,7 @@ const LOCK_WITHIN_MS = 15_000;
 export async function settleFormerWorker(options: {
   settings: NodeSettings;
   log: Log;
+  parent: ParentProcess;
   number: number;
 }): Promise<void> {
   const { settings, log, number } = options;
@@ -38,7 +40,7 @@ export async function settleFormerWorker(options: {
   const control = connectControl({ urls: settings.controlUrls, token: workerToken(settings.token, number) });
   const journal = join(folder, 'journal');
   const ledger = await openLedger({ folder: journal, lockWithinMs: LOCK_WITHIN_MS, control, log });
-  const stopped = stopRequest();
+  const stopped = stopRequest(options.parent);
   const leave = startMembership({ control, log, ...membershipOf(options, folder, ledger) });
   let isSettled = false;
   while (!isSettled && !stopped.aborted) isSettled = await ledger.drain(ROUND_MS);
@@ -52,9 +54,10 @@ export async function settleFormerWorker(options: {
 }
 
 /** Aborted when the supervisor or a signal asks this process to stop, or the supervisor has ended. */
-function stopRequest(): AbortSignal {
+function stopRequest(parent: ParentProcess): AbortSignal {
   const stop = new AbortController();
-  for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const) process.on(event, () => stop.abort());
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
+  parent.whenGone(() => stop.abort());
   process.on('message', (message) => {
     if (isSupervisorMessage(message) && message.type === 'stop') stop.abort();
   });
