@@ -93,7 +93,7 @@ function withoutFailedFields(result: OperationResult<Record<string, unknown>>): 
   const { operation, data, error } = result;
   if (operation.kind !== 'query' || !data || !error) return result;
   const failed = error.graphQLErrors
-    .flatMap(({ path }) => String(path?.[0]))
+    .map(({ path }) => String(path?.[0]))
     .filter((name) => data[name] === null);
   if (failed.length === 0) return result;
   return { ...result, data: { ...data, ...Object.fromEntries(failed.map((name) => [name, undefined])) } };

@@ -95,6 +95,10 @@ describe.skipIf(!ready)('while the service does not say who is signed in', () =>
       expect(await content.isVisible()).toBe(true);
     });
   });
+});
+
+describe.skipIf(!ready)('while the service no longer says who is signed in', () => {
+  afterEach(() => house.tab.page.unroute(API));
 
   test.each(CASES)(
     'an open page with $table stays if $problem',
