@@ -84,17 +84,6 @@ describe.skipIf(!ready)('while the service does not say who is signed in', () =>
       expect(await page.getByRole('link', { name: /^Available/ }).count()).toBe(1);
     });
   });
-
-  test('other parts of a page stay if a part of the administration fails', async () => {
-    const errors = [{ ...ERROR, path: ['admin', 'configRevision'] }];
-    await fail(house.tab.page, 'Revision', { data: { admin: null }, errors });
-    await visit('/admin/nodes', async (page) => {
-      const content = page.getByRole('table', { name: 'Nodes' });
-      await content.waitFor();
-      await house.tab.settled();
-      expect(await content.isVisible()).toBe(true);
-    });
-  });
 });
 
 describe.skipIf(!ready)('while the service no longer says who is signed in', () => {

@@ -54,7 +54,9 @@ describe('a node of two workers', () => {
   it('ends with its supervisor if that is killed, and starts again on the same journals', async () => {
     const { node } = world;
     await Promise.all([...Array(10).keys()].map(() => world.ask()));
-    const [killed = 0, other] = world.workers();
+    const [killed, other] = world.workers();
+    // Process 0 would be this process and all others of its group.
+    if (killed === undefined) throw new Error('The node has no worker.');
     process.kill(killed, 'SIGKILL');
     // The new worker still loads its program when the supervisor is killed.
     const replaced = () => world.workers().filter((pid) => pid !== killed && pid !== other);

@@ -7,7 +7,7 @@ export class ParentProcess {
   /** Until `whenGone` is called, this process ends at once: a start has nothing that must be closed. */
   constructor() {
     process.on('disconnect', () => this.#act());
-    // The parent ended while this program was loaded. The event was before.
+    // The parent ended while this program was loaded. No event follows.
     if (process.send && !process.connected) process.exit(0);
   }
 
