@@ -65,6 +65,27 @@ describe.skipIf(!ready)('the traffic of an upstream', () => {
       expect(await violations(page)).toEqual([]);
     });
   });
+
+  test('does not shorten the page while its scripts load, so that nothing moves from under the mouse', async () => {
+    await visit('/admin/upstreams/prv_north-eu', async (page) => {
+      const asked = Promise.withResolvers<void>();
+      const gate = Promise.withResolvers<void>();
+      await page.route(/traffic-charts/, async (route) => {
+        asked.resolve();
+        await gate.promise;
+        await route.continue();
+      });
+      const height = () => page.evaluate(() => document.documentElement.scrollHeight);
+      const before = await height();
+      await toEnd(page);
+      await asked.promise;
+      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+      expect(await height()).toBe(before);
+      gate.resolve();
+      await page.getByText('Failure rate').first().waitFor();
+      await page.unroute(/traffic-charts/);
+    });
+  });
 });
 
 describe.skipIf(!ready)('the ledger of administrators', () => {

@@ -197,7 +197,11 @@ const BROWSER_BUILD: UserConfig = {
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false, resolveDependencies: onlyInHtml },
     target: 'es2023',
-    rolldownOptions: { output: { codeSplitting: { groups: GROUPS } } },
+    rolldownOptions: {
+      output: { codeSplitting: { groups: GROUPS } },
+      // No module of the console depends on a getter with a side effect, so unused reads are removed.
+      treeshake: { propertyReadSideEffects: false },
+    },
   },
 };
 

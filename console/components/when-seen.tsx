@@ -1,13 +1,16 @@
 /** Renders a part of a page only after the user has scrolled to it, so that its data loads only then. */
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 
 /**
- * Height of the empty place before the part appears: a few rows, so that the next part is not in view as
- * well.
+ * Height of the empty place before the part appears: that of five rows which load, so that the next part is
+ * not in view as well.
  */
-const PLACE_HEIGHT = 'min-h-60';
+const PLACE_HEIGHT = 'min-h-55';
 
-/** Renders an empty place, and its children as soon as a part of this place is in view. */
+/**
+ * Renders an empty place, and its children as soon as a part of this place is in view. The place stays while
+ * their scripts load: on a page that became shorter, what the user is about to press would move away.
+ */
 export function WhenSeen({ children }: { children: ReactNode }) {
   const box = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState(false);
@@ -21,5 +24,6 @@ export function WhenSeen({ children }: { children: ReactNode }) {
       observer.disconnect();
     };
   }, [seen]);
-  return seen ? children : <div ref={box} className={PLACE_HEIGHT} />;
+  const place = <div ref={box} className={PLACE_HEIGHT} />;
+  return seen ? <Suspense fallback={place}>{children}</Suspense> : place;
 }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AxeResults, RunOnly, RunOptions } from 'axe-core';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
 import { findStaleProducts } from '../../tools/build.mjs';
 import { chromiumPath, startChromium } from './chromium.ts';
 import { type Fake, startFake } from './fake-control-plane.ts';
@@ -179,18 +179,18 @@ export async function openTab({ browser, fake }: Stage, view: View): Promise<Tab
   context.setDefaultTimeout(STEP_MS);
   const page = await context.newPage();
   const said: string[] = [];
-  let open = 0;
+  const open = new Set<Request>();
   page.on('console', (message) => {
     if (message.type() !== 'log') said.push(message.text());
   });
   page.on('pageerror', (error) => said.push(error.message));
   page.on('request', (request) => {
-    open += 1;
+    open.add(request);
     if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(fake.url))
       said.push(`asked ${request.url()}`);
   });
-  page.on('requestfinished', () => (open -= 1));
-  page.on('requestfailed', () => (open -= 1));
+  page.on('requestfinished', (request) => open.delete(request));
+  page.on('requestfailed', (request) => open.delete(request));
   const settled = async () => {
     for (let quiet = 0; quiet < QUIET_TIMES;) {
       await new Promise((resolve) => {
@@ -198,12 +198,12 @@ export async function openTab({ browser, fake }: Stage, view: View): Promise<Tab
       });
       // A page that is busy may be about to ask for more; one that goes elsewhere meanwhile has no answer.
       await page.evaluate(idle).catch(() => undefined);
-      quiet = open <= 0 ? quiet + 1 : 0;
+      quiet = open.size === 0 ? quiet + 1 : 0;
     }
   };
   const go = async (address: string) => {
-    // An address that differs in its fragment alone would not load again.
-    open = 0;
+    // Chromium does not report the end of every request of the page before.
+    open.clear();
     await page.goto(fake.url + address);
     // Not by role: a drawer that opens with the page hides the heading from assistive technology.
     await page.locator('h1').first().waitFor({ state: 'attached' });

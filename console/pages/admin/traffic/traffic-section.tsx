@@ -18,9 +18,7 @@ const TrafficCharts = lazy(async () => ({ default: (await load())[0].TrafficChar
 export function TrafficOnceSeen(props: TrafficChartsProps) {
   return (
     <WhenSeen>
-      <Suspense>
-        <TrafficCharts {...props} />
-      </Suspense>
+      <TrafficCharts {...props} />
     </WhenSeen>
   );
 }
