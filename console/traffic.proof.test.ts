@@ -66,7 +66,7 @@ describe.skipIf(!ready)('the traffic of an upstream', () => {
     });
   });
 
-  test('does not shorten the page while its scripts load, so that nothing moves from under the mouse', async () => {
+  test('leaves the height of the page while its scripts load, so that nothing moves', async () => {
     await visit('/admin/upstreams/prv_north-eu', async (page) => {
       const asked = Promise.withResolvers<void>();
       const gate = Promise.withResolvers<void>();

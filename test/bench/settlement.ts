@@ -35,9 +35,19 @@ const PROFILE = process.env['BENCH_PROFILE'] === 'on';
 const OUTPUT = join(import.meta.dirname, '..', '..', '.bench');
 const PRELOAD = ['--expose-gc', '--import', join(import.meta.dirname, 'report-usage.ts')];
 
-/** Sends the reports of a node one after another, and returns the duration of each in ms. */
-async function send(pool: Pool, { token }: Reporter, reports: readonly Buffer[]): Promise<number[]> {
-  const times: number[] = [];
+/** A report that was settled: when it was due and how long its answer took from then on, in ms. */
+interface Settled {
+  dueAt: number;
+  ms: number;
+}
+
+/** Sends the reports of a node one after another, and calls `onAnswer` after each with its number from 1. */
+async function send(
+  pool: Pool,
+  { token }: Reporter,
+  { reports, onAnswer }: { reports: readonly Buffer[]; onAnswer: (number: number) => void },
+): Promise<Settled[]> {
+  const settled: Settled[] = [];
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const intervalMs = PER_SECOND > 0 ? (NODES * ROWS * 1000) / PER_SECOND : 0;
   // Nodes begin at different moments of the interval.
@@ -49,9 +59,29 @@ async function send(pool: Pool, { token }: Reporter, reports: readonly Buffer[])
     const answer = await pool.request({ method: 'POST', path: '/graphql', headers, body });
     const text = await answer.body.text();
     if (!text.includes(`"accepted":${ROWS}`)) throw new Error(`A report was refused: ${text}`);
-    times.push(performance.now() - dueAt);
+    settled.push({ dueAt, ms: performance.now() - dueAt });
+    onAnswer(at + 1);
   }
-  return times;
+  return settled;
+}
+
+/**
+ * Sends the reports of all nodes. `warm` resolves once each node has sent its batches for the compiler; the
+ * nodes go on meanwhile. If all of them paused there, all their next reports would come in one moment.
+ */
+function sendAll(
+  pool: Pool,
+  reporters: readonly Reporter[],
+): { warm: Promise<void>; all: Promise<Settled[]> } {
+  const warm = Promise.withResolvers<void>();
+  let warmNodes = 0;
+  const onAnswer = (number: number): void => {
+    if (number === WARM_BATCHES) warmNodes += 1;
+    if (warmNodes === NODES) warm.resolve();
+  };
+  const bodies = reporters.map((reporter) => reportsOf(reporter, WARM_BATCHES + BATCHES, ROWS));
+  const sent = reporters.map((reporter, at) => send(pool, reporter, { reports: bodies[at] ?? [], onAnswer }));
+  return { warm: warm.promise, all: Promise.all(sent).then((lists) => lists.flat()) };
 }
 
 /** CPU time so far, in µs: of the control plane, and of PostgreSQL with all its processes. */
@@ -103,18 +133,13 @@ async function run(databaseUrl: string): Promise<void> {
   try {
     for (const name of WITHOUT) await house.database.query(`drop index ${escapeIdentifier(name)}`);
     const reporters = await addReporters(house.database, { nodes: NODES, wallets: WALLETS });
-    const reports = reporters.map((reporter) => reportsOf(reporter, BATCHES + WARM_BATCHES, ROWS));
-    const sendAll = (from: number, to: number): Promise<number[][]> =>
-      Promise.all(reporters.map((reporter, at) => send(pool, reporter, reports[at]?.slice(from, to) ?? [])));
     await reuseLogFiles(house);
-    await sendAll(0, WARM_BATCHES);
+    const { warm, all } = sendAll(pool, reporters);
+    await Promise.race([warm, all]);
     const before = await cpuOf(house);
     const startedAt = performance.now();
-    let times: number[] = [];
-    const measured = async (): Promise<void> => {
-      times = (await sendAll(WARM_BATCHES, WARM_BATCHES + BATCHES)).flat();
-    };
-    const functions = PROFILE ? await profiled(house.control, measured) : await measured();
+    const functions = PROFILE ? await profiled(house.control, () => all) : [];
+    const times = (await all).filter(({ dueAt }) => dueAt >= startedAt).map(({ ms }) => ms);
     const seconds = (performance.now() - startedAt) / 1000;
     const after = await cpuOf(house);
     const rows = times.length * ROWS;
@@ -131,8 +156,7 @@ async function run(databaseUrl: string): Promise<void> {
         `control plane ${figures.controlMicros.toFixed(1)} µs, PostgreSQL ` +
         `${figures.databaseMicros.toFixed(1)} µs\n`,
     );
-    for (const { name, percent } of functions ?? [])
-      process.stdout.write(`${percent.toFixed(1)} % ${name}\n`);
+    for (const { name, percent } of functions) process.stdout.write(`${percent.toFixed(1)} % ${name}\n`);
     mkdirSync(OUTPUT, { recursive: true });
     const machine = { cpus: cpus().length, load: loadavg() };
     const amounts = { nodes: NODES, wallets: WALLETS, batches: BATCHES, rows: ROWS, perSecond: PER_SECOND };
