@@ -56,6 +56,8 @@ interface Bench {
   origin: string;
   databaseUrl: string;
   postgresPid: number;
+  /** A folder on the disk of the database and of the journals. */
+  dataDir: string;
   other: OtherCommit | undefined;
 }
 
@@ -118,7 +120,8 @@ async function startTargets(bench: Bench, house: House, keys: string[]): Promise
   const helpers = [house.control.child.pid, bench.postgresPid].filter((pid) => pid !== undefined);
   const nodes = house.nodes.map(({ url, process }, at): Measured => {
     const name = at === 0 ? GATEWAY : `${GATEWAY} at ${bench.options.compare}`;
-    return { name, url, process, keys, helpers, hasWorkers: bench.options.workers > 1 };
+    const { dataDir: writesTo } = bench;
+    return { name, url, process, keys, helpers, hasWorkers: bench.options.workers > 1, writesTo };
   });
   return [
     { name: DIRECT, url: bench.origin, keys },
@@ -166,8 +169,8 @@ async function measureGateway(bench: Bench): Promise<object> {
   }
 }
 
-async function run(dataDir: string, bench: Bench): Promise<void> {
-  const { options } = bench;
+async function run(bench: Bench): Promise<void> {
+  const { options, dataDir } = bench;
   const machine = { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version, load: loadavg()[0] };
   const disk = await measureDisk(dataDir);
   process.stdout.write(
@@ -217,12 +220,13 @@ async function main(options: BenchOptions): Promise<void> {
   const upstream = await start('test/bench/requests/upstream.ts');
   const origin = `http://127.0.0.1:${upstream.port}`;
   try {
-    await run(dataDir, {
+    await run({
       options,
       start,
       origin,
       databaseUrl: postgres.url,
       postgresPid: postgres.pid,
+      dataDir,
       other,
     });
   } finally {

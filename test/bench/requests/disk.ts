@@ -7,15 +7,15 @@ import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { realDisk } from '../../../data-plane/ledger/disk.ts';
-import { percentile } from './measure.ts';
+import { percentile } from './percentile.ts';
 
 const BLOCK = Buffer.alloc(4_096, 'x');
 const WRITES = 300;
 /** Time between the starts of two writes, in ms. */
-const PACE_MS = 10;
+export const PACE_MS = 10;
 
 /** Times of one durable write, in ms. */
-interface WriteTimes {
+export interface WriteTimes {
   p50Ms: number;
   p99Ms: number;
 }
@@ -23,9 +23,8 @@ interface WriteTimes {
 /** The same write in three ways. */
 interface DiskTimes {
   /**
-   * With the call of the journal, every 10 ms. Added latency at 100 requests a second is compared with it,
-   * and no other load: its writes come at another pace. A node serves other requests while the disk works, so
-   * that one thread hands each write to another and is woken by it.
+   * With the call of the journal, every 10 ms. A node serves other requests while the disk works, so that one
+   * thread hands each write to another and is woken by it.
    */
   journal: WriteTimes;
   /** With `write` and `fdatasync` in the thread itself, every 10 ms. Nothing else could be served. */
@@ -36,25 +35,37 @@ interface DiskTimes {
 
 /** Measures all three in this folder. */
 export async function measureDisk(folder: string): Promise<DiskTimes> {
+  const journal = await journalWrites(folder, WRITES);
   const path = join(folder, 'sync');
-  const file = await realDisk.create(path);
-  const journal = await timesOf(() => file.append(BLOCK), PACE_MS);
-  await file.close();
   const descriptor = openSync(path, 'w');
   const write = (): void => {
     writeSync(descriptor, BLOCK);
     fdatasyncSync(descriptor);
   };
-  const synchronous = await timesOf(write, PACE_MS);
-  const unpaced = await timesOf(write, 0);
+  const synchronous = await timesOf(write, WRITES, PACE_MS);
+  const unpaced = await timesOf(write, WRITES, 0);
   closeSync(descriptor);
   rmSync(path);
   return { journal, synchronous, unpaced };
 }
 
-async function timesOf(write: () => Promise<void> | void, paceMs: number): Promise<WriteTimes> {
+/** Measures this number of durable writes with the call of the journal, one every 10 ms, in this folder. */
+export async function journalWrites(folder: string, writes: number): Promise<WriteTimes> {
+  const path = join(folder, 'journal-writes');
+  const file = await realDisk.create(path);
+  const times = await timesOf(() => file.append(BLOCK), writes, PACE_MS);
+  await file.close();
+  rmSync(path);
+  return times;
+}
+
+async function timesOf(
+  write: () => Promise<void> | void,
+  writes: number,
+  paceMs: number,
+): Promise<WriteTimes> {
   const times: number[] = [];
-  for (let count = 0; count < WRITES; count += 1) {
+  for (let count = 0; count < writes; count += 1) {
     const from = performance.now();
     await write();
     const tookMs = performance.now() - from;

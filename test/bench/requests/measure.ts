@@ -1,7 +1,10 @@
 /** Measures workloads on several targets in turn, in several rounds. */
 import type { HouseProcess } from '../../house/process.ts';
+import { PACE_MS, journalWrites } from './disk.ts';
+import type { WriteTimes } from './disk.ts';
 import { openStreams, runLoad } from './load.ts';
 import type { Target, Times } from './load.ts';
+import { percentile } from './percentile.ts';
 import { timesOf, treeMicros, usageOf } from './processes.ts';
 import type { Usage } from './processes.ts';
 import { CHUNKS, HOLDING_MODEL } from './workloads.ts';
@@ -14,6 +17,8 @@ export interface Measured extends Target {
   hasWorkers?: boolean;
   /** Further processes that work for it, with their descendants. */
   helpers?: readonly number[];
+  /** A folder on the disk to which it writes a charge before it answers. */
+  writesTo?: string;
 }
 
 /** The figures of one target in one round. */
@@ -24,6 +29,8 @@ interface Round {
   latencies: Latencies;
   /** Of its own process; undefined if its workers serve the requests. */
   usage: Usage | undefined;
+  /** Durable writes at the pace of the load, measured after it; undefined for targets that write nothing. */
+  writes: WriteTimes | undefined;
 }
 
 interface Latencies {
@@ -53,6 +60,11 @@ export interface Row {
   all: Figure | undefined;
   /** Latency beyond that of the upstream, asked directly in the same round. */
   added: Readonly<Record<keyof Latencies, Figure>>;
+  /**
+   * The added p50 and p99 without those of durable writes in the same round; undefined for targets that write
+   * nothing, and for loads at another pace.
+   */
+  beyondDisk: Readonly<Record<'p50' | 'p99', Figure>> | undefined;
   /** Of the process itself; undefined if its workers serve the requests. */
   pauseMs: number | undefined;
   delayP99Ms: number | undefined;
@@ -114,7 +126,14 @@ async function measureOnce(target: Measured, workload: Workload): Promise<Round>
         : (cpuMicros + helpers - before.helpers) / units,
     latencies: latenciesOf(times),
     usage: target.hasWorkers ? undefined : usage,
+    writes: await writesBeside(target, workload.load),
   };
+}
+
+/** Durable writes on the disk of the target, as many as the load had requests if it had their pace. */
+async function writesBeside({ writesTo }: Measured, load: Load): Promise<WriteTimes | undefined> {
+  if (writesTo === undefined || load.kind !== 'rate' || load.perSecond * PACE_MS !== 1_000) return undefined;
+  return journalWrites(writesTo, load.perSecond * load.seconds);
 }
 
 async function usageBefore(target: Measured): Promise<{ own: number; helpers: number | undefined }> {
@@ -141,18 +160,18 @@ function latenciesOf({ whole, firstByte }: Times): Latencies {
   };
 }
 
-/** The value below which this share of the values lies; 0 without values. */
-export function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-}
-
 function rowOf(name: string, workload: Workload, results: ReadonlyMap<string, readonly Round[]>): Row {
   const own = results.get(name) ?? [];
   const reference = results.get(REFERENCE) ?? [];
   const direct = results.get(DIRECT) ?? [];
   const added = (of: keyof Latencies): Figure =>
     figureOf(own.map((round, at) => round.latencies[of] - (direct[at]?.latencies[of] ?? 0)));
+  const beyond = (of: 'p50' | 'p99', wrote: (times: WriteTimes) => number): Figure =>
+    figureOf(
+      own.flatMap(({ latencies, writes }, at) =>
+        writes ? [latencies[of] - (direct[at]?.latencies[of] ?? 0) - wrote(writes)] : [],
+      ),
+    );
   const all = own.flatMap(({ allMicros }) => (allMicros === undefined ? [] : [allMicros]));
   return {
     workload: workload.name,
@@ -164,6 +183,9 @@ function rowOf(name: string, workload: Workload, results: ReadonlyMap<string, re
       ...{ p50: added('p50'), p99: added('p99'), p999: added('p999') },
       ...{ firstP50: added('firstP50'), firstP99: added('firstP99') },
     },
+    beyondDisk: own.every(({ writes }) => writes)
+      ? { p50: beyond('p50', ({ p50Ms }) => p50Ms), p99: beyond('p99', ({ p99Ms }) => p99Ms) }
+      : undefined,
     pauseMs: largest(own.map(({ usage }) => usage?.pauseMs)),
     delayP99Ms: largest(own.map(({ usage }) => usage?.delayP99Ms)),
     permitted: name.startsWith(GATEWAY) ? workload.target : undefined,

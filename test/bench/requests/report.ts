@@ -4,7 +4,7 @@ import type { Figure, MemoryRow, Row } from './measure.ts';
 
 const HEAD = [
   ...['workload', 'target', 'CPU µs', '× bare Fastify', 'all processes µs'],
-  ...['added p50 ms', 'added p99 ms'],
+  ...['added p50 ms', 'added p99 ms', 'beyond a durable write p50, p99 ms'],
   ...['added p99.9 ms', 'first byte p50, p99 ms', 'longest GC pause ms', 'loop delay p99 ms'],
 ];
 
@@ -19,7 +19,9 @@ function lineOf(row: Row): string[] {
   return [
     ...[row.workload, row.target, withRange(row.cpu, 1), `${withRange(row.ratio, 2)}${target}`],
     row.all === undefined ? '–' : withRange(row.all, 0),
-    ...[p50, p99, p999].map(({ median }) => median.toFixed(2)),
+    ...[p50, p99].map((figure) => withRange(figure, 2)),
+    row.beyondDisk ? `${withRange(row.beyondDisk.p50, 2)}, ${withRange(row.beyondDisk.p99, 2)}` : '–',
+    p999.median.toFixed(2),
     `${firstP50.median.toFixed(2)}, ${firstP99.median.toFixed(2)}`,
     ...[row.pauseMs, row.delayP99Ms].map((value) => value?.toFixed(1) ?? '–'),
   ];
