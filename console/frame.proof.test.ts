@@ -112,6 +112,28 @@ describe.skipIf(!ready)('while the service no longer says who is signed in', () 
   );
 });
 
+describe.skipIf(!ready)('a search of administrators that fails', () => {
+  afterEach(() => house.tab.page.unroute(API));
+
+  test('leaves the rows of the open page', async () => {
+    await visit('/admin/nodes', async (page) => {
+      const table = page.getByRole('table', { name: 'Nodes' });
+      const rows = await table.getByRole('row').count();
+      const errors = [{ ...ERROR, path: ['admin', 'users'] }];
+      await fail(page, 'AdminFind', { data: { admin: null }, errors });
+      const failed = page.waitForResponse((answer) => asks(answer.request(), 'AdminFind'));
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'Search or run a command' }).fill('mara');
+      await failed;
+      await house.tab.settled();
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      expect(rows).toBeGreaterThan(1);
+      expect(await table.getByRole('row').count()).toBe(rows);
+    });
+  });
+});
+
 describe.skipIf(!ready)('the balance', () => {
   test.each([1280, 390])('is part of the name of its link at %i px', async (width) => {
     await visit('/keys', async (page) => {
