@@ -112,7 +112,7 @@ describe.skipIf(!ready)('while the service no longer says who is signed in', () 
   );
 });
 
-describe.skipIf(!ready)('a search of administrators that fails', () => {
+describe.skipIf(!ready)('a failed search by an administrator', () => {
   afterEach(() => house.tab.page.unroute(API));
 
   test('leaves the rows of the open page', async () => {

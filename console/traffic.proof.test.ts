@@ -1,11 +1,14 @@
 /** Charts of upstreams and nodes, names beside ids, and filters by choice on administrators' pages. */
 import type { Locator, Page } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
-import { overflow, ready, violations } from './test/browser.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { drawn, overflow, ready, violations } from './test/browser.ts';
 import { hasFocus, houseOfTests, press, typeAndChoose } from './test/visit.ts';
 
-const { visit } = houseOfTests();
+const house = houseOfTests();
+const { visit } = house;
 const HOURS = 24;
+/** The script of the charts. */
+const CHARTS = /traffic-charts/;
 
 /** Waits until the control has the focus. */
 const focused = (control: Locator) => expect.poll(() => hasFocus(control)).toBe(true);
@@ -49,6 +52,8 @@ describe.skipIf(!ready)('the traffic of nodes', () => {
 });
 
 describe.skipIf(!ready)('the traffic of an upstream', () => {
+  afterEach(() => house.tab.page.unroute(CHARTS));
+
   test('is on its page, and its name in the list of all leads there', async () => {
     await visit('/admin/upstreams', async (page) => {
       await page.getByRole('button', { name: 'Show charts' }).click();
@@ -66,11 +71,11 @@ describe.skipIf(!ready)('the traffic of an upstream', () => {
     });
   });
 
-  test('leaves the height of the page while its scripts load, so that nothing moves', async () => {
+  test('keeps the height of its page while the scripts of the charts load', async () => {
     await visit('/admin/upstreams/prv_north-eu', async (page) => {
       const asked = Promise.withResolvers<void>();
       const gate = Promise.withResolvers<void>();
-      await page.route(/traffic-charts/, async (route) => {
+      await page.route(CHARTS, async (route) => {
         asked.resolve();
         await gate.promise;
         await route.continue();
@@ -79,11 +84,11 @@ describe.skipIf(!ready)('the traffic of an upstream', () => {
       const before = await height();
       await toEnd(page);
       await asked.promise;
-      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
-      expect(await height()).toBe(before);
+      await drawn(page);
+      const meanwhile = await height();
       gate.resolve();
       await page.getByText('Failure rate').first().waitFor();
-      await page.unroute(/traffic-charts/);
+      expect(meanwhile).toBe(before);
     });
   });
 });

@@ -78,7 +78,6 @@ describe.each([
   '053-shared-sums',
   '063-lean-settlement',
   '064-short-checks',
-  '096-entries-of-wallet',
 ])('an upgrade from before %s', (name) => {
   it('waits for a grant, which locks accounts first, before it works, and both end', async () => {
     const held = await migrateBeside(name, ACCOUNT, 'update wallet_lease set released = released');
@@ -158,7 +157,7 @@ describe('the migration of the key of the usage log', () => {
     await traffic.query(`insert into wallet (id, user_id) values ('wal_1', 'usr_1')`);
     await traffic.query(entriesOf(`now() + number * interval '31 days'`, 'generate_series(0, 1)'));
     const ledger = await indexesOf('ledger_entry');
-    await migrate(database.url, before('096-entries-of-wallet'));
+    await migrate(database.url);
     expect(await indexesOf('ledger_entry')).toEqual(ledger);
     const { rows } = await traffic.query<{ name: string; rows: number }>(
       `select tableoid::regclass::text as name, count(*)::integer as rows from usage_entry group by 1`,

@@ -2,8 +2,8 @@
 import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 
 /**
- * Height of the empty place before the part appears: that of five rows which load, so that the next part is
- * not in view as well.
+ * Height of the empty place before the part appears: that of five rows of a list that is loading, so that the
+ * next part is not in view as well.
  */
 const PLACE_HEIGHT = 'min-h-55';
 
@@ -15,7 +15,7 @@ export function WhenSeen({ children }: { children: ReactNode }) {
   const box = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState(false);
   useEffect(() => {
-    if (!box.current) return undefined;
+    if (seen || !box.current) return undefined;
     const observer = new IntersectionObserver((entries) => {
       if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true);
     });

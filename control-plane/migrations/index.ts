@@ -82,7 +82,6 @@ import { ExtraRequests } from './091-extra-requests.ts';
 import { CheckedDays } from './092-checked-days.ts';
 import { UsageArchive } from './093-usage-archive.ts';
 import { DayTimes } from './095-day-times.ts';
-import { EntriesOfWallet } from './096-entries-of-wallet.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -171,6 +170,4 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '063-lean-settlement', class: LeanSettlement },
   // After 053, whose functions it replaces.
   { name: '064-short-checks', class: ShortChecks },
-  // At the end, because traffic waits for its locks, too.
-  { name: '096-entries-of-wallet', class: EntriesOfWallet },
 ];

@@ -130,7 +130,10 @@ async function measureOnce(target: Measured, workload: Workload): Promise<Round>
   };
 }
 
-/** Durable writes on the disk of the target, as many as the load had requests if it had their pace. */
+/**
+ * Durable writes on the disk of the target, as many as the load had requests. Undefined if the load had
+ * another pace than these writes, or if the target writes nothing.
+ */
 async function writesBeside({ writesTo }: Measured, load: Load): Promise<WriteTimes | undefined> {
   if (writesTo === undefined || load.kind !== 'rate' || load.perSecond * PACE_MS !== 1_000) return undefined;
   return journalWrites(writesTo, load.perSecond * load.seconds);
@@ -164,14 +167,11 @@ function rowOf(name: string, workload: Workload, results: ReadonlyMap<string, re
   const own = results.get(name) ?? [];
   const reference = results.get(REFERENCE) ?? [];
   const direct = results.get(DIRECT) ?? [];
-  const added = (of: keyof Latencies): Figure =>
-    figureOf(own.map((round, at) => round.latencies[of] - (direct[at]?.latencies[of] ?? 0)));
+  const addedIn = (at: number, of: keyof Latencies): number =>
+    (own[at]?.latencies[of] ?? 0) - (direct[at]?.latencies[of] ?? 0);
+  const added = (of: keyof Latencies): Figure => figureOf(own.map((_, at) => addedIn(at, of)));
   const beyond = (of: 'p50' | 'p99', wrote: (times: WriteTimes) => number): Figure =>
-    figureOf(
-      own.flatMap(({ latencies, writes }, at) =>
-        writes ? [latencies[of] - (direct[at]?.latencies[of] ?? 0) - wrote(writes)] : [],
-      ),
-    );
+    figureOf(own.flatMap(({ writes }, at) => (writes ? [addedIn(at, of) - wrote(writes)] : [])));
   const all = own.flatMap(({ allMicros }) => (allMicros === undefined ? [] : [allMicros]));
   return {
     workload: workload.name,
@@ -183,7 +183,7 @@ function rowOf(name: string, workload: Workload, results: ReadonlyMap<string, re
       ...{ p50: added('p50'), p99: added('p99'), p999: added('p999') },
       ...{ firstP50: added('firstP50'), firstP99: added('firstP99') },
     },
-    beyondDisk: own.every(({ writes }) => writes)
+    beyondDisk: own.some(({ writes }) => writes)
       ? { p50: beyond('p50', ({ p50Ms }) => p50Ms), p99: beyond('p99', ({ p99Ms }) => p99Ms) }
       : undefined,
     pauseMs: largest(own.map(({ usage }) => usage?.pauseMs)),

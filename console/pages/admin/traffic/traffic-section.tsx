@@ -4,8 +4,9 @@
  */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ChartColumn } from 'lucide-react';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { Button } from '../../../components/button.tsx';
+import { SkeletonRows } from '../../../components/notice.tsx';
 import { WhenSeen } from '../../../components/when-seen.tsx';
 import { loadWords } from '../../../i18n.ts';
 import { useTranslation } from '../../../translation.ts';
@@ -37,14 +38,19 @@ export function TrafficOnDemand(props: TrafficChartsProps) {
   if (isShown)
     return (
       <div ref={place} tabIndex={-1} className="outline-none">
-        <Suspense>
+        <Suspense
+          fallback={
+            <Part title={props.title}>
+              <SkeletonRows />
+            </Part>
+          }
+        >
           <TrafficCharts {...props} />
         </Suspense>
       </div>
     );
   return (
-    <section className="mt-10" aria-label={props.title}>
-      <h2 className="mb-3 text-section">{props.title}</h2>
+    <Part title={props.title}>
       <Button
         icon={<ChartColumn size={16} strokeWidth={1.75} aria-hidden="true" />}
         onClick={() => {
@@ -58,6 +64,16 @@ export function TrafficOnDemand(props: TrafficChartsProps) {
       >
         {t('admin.showCharts')}
       </Button>
+    </Part>
+  );
+}
+
+/** The part of the page before the scripts of the charts are there. */
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className="mt-10" aria-label={title}>
+      <h2 className="mb-3 text-section">{title}</h2>
+      {children}
     </section>
   );
 }
