@@ -87,9 +87,13 @@ describe.skipIf(!ready)('a published incident', () => {
   });
 });
 
+/** The balance, which only the frame of signed-in users has. It replaces the frame of visitors with its page. */
+const signedInFrame = (page: Page) => page.getByRole('link', { name: /^Available/ });
+
 describe.skipIf(!ready)('the comparison of models', () => {
   test('keeps its models in the address, from the page of a model on', async () => {
     await visit('/pricing/coder', async (page) => {
+      await signedInFrame(page).waitFor();
       await press(page, page.getByRole('link', { name: 'Compare models' }));
       await page.getByRole('columnheader', { name: 'coder' }).waitFor();
       await press(page, page.getByRole('button', { name: 'Add a model' }));
@@ -98,6 +102,7 @@ describe.skipIf(!ready)('the comparison of models', () => {
       await page.getByRole('columnheader', { name: 'swift' }).waitFor();
       expect(new URL(page.url()).searchParams.get('models')).toBe('["coder","swift"]');
       await page.reload();
+      await signedInFrame(page).waitFor();
       await page.getByRole('columnheader', { name: 'swift' }).waitFor();
       await page
         .getByRole('row', { name: /^Median time to first token/ })
