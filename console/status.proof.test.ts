@@ -87,7 +87,7 @@ describe.skipIf(!ready)('a published incident', () => {
   });
 });
 
-/** The balance, which only the frame of signed-in users has. It replaces the frame of visitors with its page. */
+/** The balance. Only the frame of signed-in users has it, which replaces that of visitors. */
 const signedInFrame = (page: Page) => page.getByRole('link', { name: /^Available/ });
 
 describe.skipIf(!ready)('the comparison of models', () => {
