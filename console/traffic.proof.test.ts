@@ -52,8 +52,6 @@ describe.skipIf(!ready)('the traffic of nodes', () => {
 });
 
 describe.skipIf(!ready)('the traffic of an upstream', () => {
-  afterEach(() => house.tab.page.unroute(CHARTS));
-
   test('is on its page, and its name in the list of all leads there', async () => {
     await visit('/admin/upstreams', async (page) => {
       await page.getByRole('button', { name: 'Show charts' }).click();
@@ -70,25 +68,47 @@ describe.skipIf(!ready)('the traffic of an upstream', () => {
       expect(await violations(page)).toEqual([]);
     });
   });
+});
 
-  test('keeps the height of its page while the scripts of the charts load', async () => {
+/** Answers requests for the script of the charts only after `release`. `asked` resolves at the first one. */
+async function holdCharts(page: Page): Promise<{ asked: Promise<void>; release: () => void }> {
+  const asked = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  await page.route(CHARTS, async (route) => {
+    asked.resolve();
+    await gate.promise;
+    await route.continue();
+  });
+  return { asked: asked.promise, release: gate.resolve };
+}
+
+const heightOf = (page: Page) => page.evaluate(() => document.documentElement.scrollHeight);
+
+describe.skipIf(!ready)('while the scripts of the charts load', () => {
+  afterEach(() => house.tab.page.unroute(CHARTS));
+
+  test('a page that loads them when they are seen keeps its height', async () => {
     await visit('/admin/upstreams/prv_north-eu', async (page) => {
-      const asked = Promise.withResolvers<void>();
-      const gate = Promise.withResolvers<void>();
-      await page.route(CHARTS, async (route) => {
-        asked.resolve();
-        await gate.promise;
-        await route.continue();
-      });
-      const height = () => page.evaluate(() => document.documentElement.scrollHeight);
-      const before = await height();
+      const { asked, release } = await holdCharts(page);
+      const before = await heightOf(page);
       await toEnd(page);
-      await asked.promise;
+      await asked;
       await drawn(page);
-      const meanwhile = await height();
-      gate.resolve();
+      const meanwhile = await heightOf(page);
+      release();
       await page.getByText('Failure rate').first().waitFor();
       expect(meanwhile).toBe(before);
+    });
+  });
+
+  test('a page that was asked for them shows their title and that they load', async () => {
+    await visit('/admin/nodes', async (page) => {
+      const { asked, release } = await holdCharts(page);
+      await page.getByRole('button', { name: 'Show charts' }).click();
+      await asked;
+      await page.getByRole('region', { name: 'Traffic of nodes' }).getByRole('status').waitFor();
+      release();
+      await page.getByRole('group', { name: 'Usage over time' }).waitFor();
     });
   });
 });

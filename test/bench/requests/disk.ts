@@ -72,10 +72,10 @@ async function timesOf(
   const firstAt = performance.now();
   for (let count = 0; count < writes; count += 1) {
     const dueAt = paceMs > 0 ? firstAt + count * paceMs : performance.now();
-    const isEarly = performance.now() < dueAt;
-    if (isEarly) await sleep(dueAt - performance.now());
+    const waitMs = dueAt - performance.now();
+    if (waitMs > 0) await sleep(waitMs);
     // The delay of the timer is none of the disk.
-    const from = isEarly ? performance.now() : dueAt;
+    const from = waitMs > 0 ? performance.now() : dueAt;
     await write();
     times.push(performance.now() - from);
   }

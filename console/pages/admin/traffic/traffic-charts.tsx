@@ -14,6 +14,7 @@ import { type Traffic, TrafficQuery } from './documents.ts';
 import { ExtraByModel } from './extra-requests.tsx';
 import { TRAFFIC_MEASURES, type TrafficSearch, validTrafficSearch } from './search.ts';
 import { TrafficBars } from './traffic-bars.tsx';
+import { TrafficPart } from './traffic-part.tsx';
 import { TrafficTable } from './traffic-table.tsx';
 
 const TimesPanel = lazy(async () => ({ default: (await import('../../usage/times-panel.tsx')).TimesPanel }));
@@ -42,8 +43,7 @@ export function TrafficCharts({ title, subject, id }: TrafficChartsProps) {
   const [{ data, error }, again] = useQuery({ query: TrafficQuery, variables });
   useEvery(REFRESH_MS, () => again({ requestPolicy: 'network-only' }));
   return (
-    <section className="mt-10" aria-label={title}>
-      <h2 className="mb-3 text-section">{title}</h2>
+    <TrafficPart title={title}>
       <div className="mb-6 flex flex-wrap items-center gap-2">
         <TimeRange search={search} usual={USUAL_DAYS} set={set} />
         {id === undefined && <SubjectFilter {...{ subject, search, set }} rows={data?.admin?.traffic.rows} />}
@@ -56,7 +56,7 @@ export function TrafficCharts({ title, subject, id }: TrafficChartsProps) {
           />
         )}
       </Region>
-    </section>
+    </TrafficPart>
   );
 }
 

@@ -4,13 +4,14 @@
  */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ChartColumn } from 'lucide-react';
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { Button } from '../../../components/button.tsx';
 import { SkeletonRows } from '../../../components/notice.tsx';
 import { WhenSeen } from '../../../components/when-seen.tsx';
 import { loadWords } from '../../../i18n.ts';
 import { useTranslation } from '../../../translation.ts';
 import type { TrafficChartsProps } from './traffic-charts.tsx';
+import { TrafficPart } from './traffic-part.tsx';
 
 const load = () => Promise.all([import('./traffic-charts.tsx'), loadWords(['usage'])]);
 const TrafficCharts = lazy(async () => ({ default: (await load())[0].TrafficCharts }));
@@ -40,9 +41,9 @@ export function TrafficOnDemand(props: TrafficChartsProps) {
       <div ref={place} tabIndex={-1} className="outline-none">
         <Suspense
           fallback={
-            <Part title={props.title}>
+            <TrafficPart title={props.title}>
               <SkeletonRows />
-            </Part>
+            </TrafficPart>
           }
         >
           <TrafficCharts {...props} />
@@ -50,7 +51,7 @@ export function TrafficOnDemand(props: TrafficChartsProps) {
       </div>
     );
   return (
-    <Part title={props.title}>
+    <TrafficPart title={props.title}>
       <Button
         icon={<ChartColumn size={16} strokeWidth={1.75} aria-hidden="true" />}
         onClick={() => {
@@ -64,16 +65,6 @@ export function TrafficOnDemand(props: TrafficChartsProps) {
       >
         {t('admin.showCharts')}
       </Button>
-    </Part>
-  );
-}
-
-/** The part of the page before the scripts of the charts are there. */
-function Part({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section className="mt-10" aria-label={title}>
-      <h2 className="mb-3 text-section">{title}</h2>
-      {children}
-    </section>
+    </TrafficPart>
   );
 }
